@@ -1,0 +1,1 @@
+"""Weave language-model calls into structures: measure, search, test and serve them."""

@@ -1,0 +1,1 @@
+"""The ledger: the only door to models, tools and time."""

@@ -1,0 +1,70 @@
+"""What a workflow sees of a task: the question and what belongs to it, never the target or hidden tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from treadle.models.base import Message
+
+Equality = Callable[[str, str], bool]
+
+
+def same_text(a: str, b: str) -> bool:
+    """Equality of answers where a task has none of its own: the text without surrounding space or case."""
+    return a.strip().casefold() == b.strip().casefold()
+
+
+class Problem(str):
+    """A question: a ``str`` that carries what a task offers with it.
+
+    Args:
+        text: The question as plain text.
+        id: The sample's id.
+        messages: The chat turns; one user turn with the text when not given.
+        fields: Public extra fields of the sample.
+        same: The task's equality of answers.
+        public_tests: Tests that a workflow may see.
+        entry_point: The function that a code task wants.
+        examples: Solved examples (question, answer) that a workflow may show to a model; never test rows.
+    """
+
+    id: str
+    messages: tuple[Message, ...]
+    fields: Mapping[str, Any]
+    public_tests: tuple[str, ...]
+    entry_point: str | None
+    examples: tuple[tuple[str, str], ...]
+    workspace: Any
+    environment: Any
+    _same: Equality
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        id: str = "",
+        messages: tuple[Message, ...] | None = None,
+        fields: Mapping[str, Any] | None = None,
+        same: Equality = same_text,
+        public_tests: tuple[str, ...] = (),
+        entry_point: str | None = None,
+        examples: tuple[tuple[str, str], ...] = (),
+        workspace: Any = None,
+        environment: Any = None,
+    ) -> Problem:
+        problem = super().__new__(cls, text)
+        problem.id = id
+        problem.messages = messages if messages is not None else (Message("user", text),)
+        problem.fields = fields or {}
+        problem.public_tests = public_tests
+        problem.entry_point = entry_point
+        problem.examples = examples
+        problem.workspace = workspace
+        problem.environment = environment
+        problem._same = same
+        return problem
+
+    def same(self, a: str, b: str) -> bool:
+        """Whether the task counts two answers as one."""
+        return self._same(a, b)

@@ -1,0 +1,1 @@
+"""Models: one protocol with one method, and one file per kind of model behind it."""

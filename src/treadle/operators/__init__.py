@@ -1,0 +1,1 @@
+"""Operators: proven combinations of model calls, one small file each."""

@@ -1,0 +1,1 @@
+"""Reading model replies: pure functions, tried hard."""

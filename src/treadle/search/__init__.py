@@ -1,0 +1,1 @@
+"""Search: spaces, strategies, and the protocol that ends every search honestly."""

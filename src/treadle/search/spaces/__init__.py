@@ -1,0 +1,1 @@
+"""Spaces: what a search may choose from, one file each."""

@@ -1,0 +1,1 @@
+"""Strategies only propose: one small file each."""

@@ -1,0 +1,1 @@
+"""Tasks: samples with targets, and the scorer that grades answers to them."""
