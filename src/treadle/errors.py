@@ -1,26 +1,26 @@
 """Every error Treadle raises, in one tree.
 
-    TreadleError
-    ├── UserError               a mistake in what was asked; the command line exits with 2
-    │   ├── ConfigError         treadle.toml: file, key and remedy
-    │   ├── UnknownNameError    a workflow, task, model, scorer… that does not exist, with near matches
-    │   ├── DatasetError        a data file: path, line and remedy
-    │   ├── EndpointError       an endpoint that has never answered and cannot: key, address, model name
-    │   └── NotYetError         a name kept free for a later version
-    ├── RunLimitError           the run's budget or clock ended it; the command line exits with 3
-    └── SampleFailure           one question failed; recorded as a value, never ends the run
-        ├── ProviderError       class ``infra``: the provider or the machine is at fault
-        │   ├── RateLimitError
-        │   ├── ServerError
-        │   ├── ConnectionFailedError
-        │   ├── CallTimeoutError
-        │   ├── RejectedError   400, 401, 403, 404: asking again would not help
-        │   └── QuotaError      the account has no credit left
-        ├── FormatError         class ``format``: the reply could not be used
-        ├── CrashError          class ``crash``: the workflow's own code raised
-        ├── SampleTimeoutError  class ``timeout``: the question's own time limit
-        ├── TruncatedError      class ``truncated``: the reply was cut by its token limit
-        └── SampleBudgetError   class ``budget``: the question's own cap of calls or dollars
+TreadleError
+├── UserError               a mistake in what was asked; the command line exits with 2
+│   ├── ConfigError         treadle.toml: file, key and remedy
+│   ├── UnknownNameError    a workflow, task, model, scorer… that does not exist, with near matches
+│   ├── DatasetError        a data file: path, line and remedy
+│   ├── EndpointError       an endpoint that has never answered and cannot: key, address, model name
+│   └── NotYetError         a name kept free for a later version
+├── RunLimitError           the run's budget or clock ended it; the command line exits with 3
+└── SampleFailure           one question failed; recorded as a value, never ends the run
+    ├── ProviderError       class ``infra``: the provider or the machine is at fault
+    │   ├── RateLimitError
+    │   ├── ServerError
+    │   ├── ConnectionFailedError
+    │   ├── CallTimeoutError
+    │   ├── RejectedError   400, 401, 403, 404: asking again would not help
+    │   └── QuotaError      the account has no credit left
+    ├── FormatError         class ``format``: the reply could not be used
+    ├── CrashError          class ``crash``: the workflow's own code raised
+    ├── SampleTimeoutError  class ``timeout``: the question's own time limit
+    ├── TruncatedError      class ``truncated``: the reply was cut by its token limit
+    └── SampleBudgetError   class ``budget``: the question's own cap of calls or dollars
 """
 
 from __future__ import annotations
@@ -166,9 +166,18 @@ class SampleTimeoutError(SampleFailure):
 
 
 class TruncatedError(SampleFailure):
-    """The reply was cut by its token limit before an answer was there."""
+    """The reply was cut by its token limit before an answer was there.
+
+    Args:
+        message: Which model, and the remedy.
+        text: What had been written so far.
+    """
 
     failure = "truncated"
+
+    def __init__(self, message: str, text: str = "") -> None:
+        self.text = text
+        super().__init__(message)
 
 
 class SampleBudgetError(SampleFailure):

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from treadle.models.base import Message
+from treadle.parsing.answers import exact_match
+from treadle.parsing.final_answer import final_answer
+from treadle.parsing.thinking import without_thinking
 
 Equality = Callable[[str, str], bool]
 
 
 def same_text(a: str, b: str) -> bool:
-    """Equality of answers where a task has none of its own: the text without surrounding space or case."""
-    return a.strip().casefold() == b.strip().casefold()
+    """Equality of answers where a task has none of its own.
+
+    Compared is what two replies mark as their final answer (``Answer: 4``), else all they say without their thinking;
+    the same number and the same text but for case, spacing and outer punctuation are one answer.
+    """
+    first, second = _said(a), _said(b)
+    return first == second or exact_match(first, second)
+
+
+def _said(reply: str) -> str:
+    text = without_thinking(reply).strip()
+    return final_answer(text) or text
 
 
 class Problem(str):
@@ -26,6 +39,7 @@ class Problem(str):
         same: The task's equality of answers.
         public_tests: Tests that a workflow may see.
         entry_point: The function that a code task wants.
+        answer_format: One sentence on how the answer is to be written; empty where any text will do.
         examples: Solved examples (question, answer) that a workflow may show to a model; never test rows.
     """
 
@@ -34,12 +48,13 @@ class Problem(str):
     fields: Mapping[str, Any]
     public_tests: tuple[str, ...]
     entry_point: str | None
-    examples: tuple[tuple[str, str], ...]
+    answer_format: str
+    examples: Sequence[tuple[str, str]]
     workspace: Any
     environment: Any
     _same: Equality
 
-    def __new__(
+    def __new__(  # noqa: D102  the class says it
         cls,
         text: str,
         *,
@@ -49,7 +64,8 @@ class Problem(str):
         same: Equality = same_text,
         public_tests: tuple[str, ...] = (),
         entry_point: str | None = None,
-        examples: tuple[tuple[str, str], ...] = (),
+        answer_format: str = "",
+        examples: Sequence[tuple[str, str]] = (),
         workspace: Any = None,
         environment: Any = None,
     ) -> Problem:
@@ -59,6 +75,7 @@ class Problem(str):
         problem.fields = fields or {}
         problem.public_tests = public_tests
         problem.entry_point = entry_point
+        problem.answer_format = answer_format
         problem.examples = examples
         problem.workspace = workspace
         problem.environment = environment

@@ -78,19 +78,26 @@ class Price:
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+    above: tuple[int, Price] | None = None
+    """The price of a call whose input is longer than so many tokens, where a provider has such tiers."""
 
     def usd(self, usage: Usage) -> float:
         """What a call of this usage costs, in US dollars."""
+        if self.above is not None and usage.input > self.above[0]:
+            return self.above[1].usd(usage)
         plain = usage.input - usage.cached_input - usage.cache_write
         cached = self.input if self.cached_input is None else self.cached_input
         write = self.input if self.cache_write is None else self.cache_write
         millionths = (
-            plain * self.input
-            + usage.cached_input * cached
-            + usage.cache_write * write
-            + usage.output * self.output
+            plain * self.input + usage.cached_input * cached + usage.cache_write * write + usage.output * self.output
         )
         return millionths / 1e6
+
+    def bound(self, input: int, output: int) -> float:
+        """The most that a call of at most so many tokens can cost, in US dollars."""
+        dearest_input = max(self.input, self.cached_input or 0.0, self.cache_write or 0.0)
+        here = (input * dearest_input + output * self.output) / 1e6
+        return max(here, self.above[1].bound(input, output)) if self.above and input > self.above[0] else here
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +123,9 @@ class Request:
 
     @property
     def max_tokens(self) -> int:
-        """The limit of output tokens that is sent."""
-        return int(self.settings.get("max_tokens", DEFAULT_MAX_TOKENS))
+        """The limit of output tokens that is sent; ``max_completion_tokens`` is its other name."""
+        limit = self.settings.get("max_completion_tokens", self.settings.get("max_tokens"))
+        return DEFAULT_MAX_TOKENS if limit is None else int(limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,10 @@ class Store(Protocol):
         """The records found under these keys (any number of keys)."""
         ...
 
+    def paid_by(self, run: str) -> list[CallRecord]:
+        """The calls that a run paid for, in the order in which they were written."""
+        ...
+
     def write(self, batch: Batch) -> None:
         """Commit a batch in one short transaction."""
         ...

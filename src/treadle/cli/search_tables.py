@@ -1,0 +1,114 @@
+"""A search's document as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from treadle.cli import wording
+from treadle.cli.output import clean
+from treadle.cli.tables import VERDICT_STYLES, commands, ending, heading, plain_table, sections
+
+Document = Mapping[str, Any]
+_SHOWN = 12
+
+
+def searched(document: Document, task: str, *, simulated: bool = False, message: str = "") -> RenderableType:
+    """What a search found, what it was tested against, and what finding it cost.
+
+    Args:
+        document: The command's JSON document.
+        task: The task's name.
+        simulated: Whether anything in it is a simulation.
+        message: Why it ended early.
+    """
+    space = document["space"]
+    found = f"{document['evaluated']} of {wording.count(space['valid'])} structures evaluated, {document['method']}"
+    return sections(
+        heading(task, found, simulated=simulated),
+        _history(document["history"]),
+        _baselines(document["baselines"]),
+        Group(_best(document), *_test(document["test"]), _spent(document["spent"])),
+        ending(document["ended_by"], message),
+        commands([f"treadle trace {document['run']}/WORKFLOW --failed"]),
+    )
+
+
+def _history(trials: Sequence[Document]) -> RenderableType:
+    table = plain_table(
+        ("searched", ""), ("score %", "right"), ("calls", "right"), ("tokens", "right"), ("$", "right"), ("", "")
+    )
+    ordered = sorted(trials, key=lambda trial: (trial["stopped_at"] is not None, -(trial["score"] or 0.0)))
+    for trial in ordered[:_SHOWN]:
+        stopped = trial["stopped_at"]
+        score = wording.NOTHING if stopped is not None else wording.percent(trial["score"])
+        note = f"stopped at {stopped} questions" if stopped is not None else ""
+        table.add_row(clean(trial["workflow"]), score, *_costs(trial), note)
+    if len(ordered) > _SHOWN:
+        table.add_row(f"… {len(ordered) - _SHOWN} more: --json has all", style="dim")
+    return table
+
+
+def _baselines(rows: Sequence[Document]) -> RenderableType | None:
+    if not rows:
+        return None
+    table = plain_table(
+        ("baseline", ""), ("score %, selection", "right"), ("calls", "right"), ("tokens", "right"), ("$", "right")
+    )
+    for row in rows:
+        table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row))
+    return table
+
+
+def _costs(row: Document) -> list[str]:
+    fresh = row["per_sample"]
+    if fresh["calls"] is None:
+        return [wording.NOTHING] * 3
+    return [wording.count(fresh["calls"]), wording.tokens(fresh["tokens"]), wording.money(fresh["usd"])]
+
+
+def _best(document: Document) -> Text:
+    best = document["best"]
+    if best is None:
+        return Text("nothing was found: no structure came through the search", style="bold yellow")
+    text = Text("best: ", style="bold")
+    text.append(clean(best["workflow"]), style="bold green")
+    if best["score"] is not None:
+        text.append(f"  test score {wording.score(best['score'], best['ci95'])} %", style="not bold")
+    return text
+
+
+def _test(test: Document) -> list[Text]:
+    lines: list[Text] = []
+    for row in test["comparisons"]:
+        if row["against"] == "itself":
+            lines.append(Text("it is a baseline itself: the search found nothing that beats it; the test stays closed"))
+            continue
+        verdict: str = row["verdict"]
+        numbers = f"{wording.points(row['difference'])} points {wording.points_interval(row['ci95'])}"
+        line = Text(
+            f"against {clean(row['workflow'])} ({row['against']}): {numbers}  {wording.p_value(row['p_value'])}  "
+        )
+        line.append(verdict, style=f"bold {VERDICT_STYLES.get(verdict, '')}".strip())
+        lines.append(line)
+    if test["opened"] > 1:
+        lines.append(Text(f"the test part was opened for the {_ordinal(test['opened'])} time: p is multiplied by it"))
+    if test["detectable"] is not None:
+        note = f"{test['n']} test questions can show a difference of {test['detectable']:.1f} points"
+        lines.append(Text(note, style="dim"))
+    return lines
+
+
+def _spent(spent: Document) -> Text:
+    paid = wording.plural(spent["calls_paid"], "call")
+    words = [wording.money(spent["usd"]), f"{paid} paid of {spent['calls_logical']:,}"]
+    words += [f"{wording.count(spent['tokens'])} tokens", wording.seconds(spent["seconds"])]
+    return Text(f"spent: {', '.join(words)}", style="dim")
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"

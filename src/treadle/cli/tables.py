@@ -1,0 +1,280 @@
+"""Documents as tables for people; every function is pure and returns what rich can print."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from treadle.cli import wording
+from treadle.cli.output import clean
+
+Document = Mapping[str, Any]
+WIDE = 132
+"""Columns from which one table holds scores and costs side by side."""
+SIMULATED = "simulated: the numbers say nothing about real models"
+
+_SCORES = ("score % [95 %]", "n", "failed")
+_COSTS = ("calls", "tokens", "$", "p50", "p95", "paid now")
+VERDICT_STYLES = {
+    "better": "green",
+    "worse": "red",
+    "not worse": "green",
+    "no difference": "",
+    "inconclusive": "yellow",
+}
+
+
+def measured(document: Document, *, width: int = 80, simulated: bool = False, message: str = "") -> RenderableType:
+    """The table of ``eval`` and ``baseline`` with what belongs below it.
+
+    Args:
+        document: The command's JSON document.
+        width: Columns of the terminal; narrow ones get costs in a table of their own.
+        simulated: Whether anything in it is a simulation.
+        message: Why it ended early.
+    """
+    rows: Sequence[Document] = document["results"]
+    wide = width >= WIDE
+    return sections(
+        heading(document["task"], simulated=simulated),
+        _results(rows, scores=True, costs=wide),
+        None if wide else _results(rows, scores=False, costs=True),
+        lines(_footnotes(document, rows, priceless=simulated), "dim"),
+        ending(document["ended_by"], message),
+        commands(_next_steps(document, rows)),
+    )
+
+
+def sections(*parts: RenderableType | None) -> RenderableType:
+    """Parts with an empty line between them; empty ones left out."""
+    shown: list[RenderableType] = []
+    for part in parts:
+        if part is not None and not (isinstance(part, Text) and not part):
+            shown += ["", part] if shown else [part]
+    return Group(*shown)
+
+
+def lines(texts: Sequence[str], style: str = "") -> Text:
+    """Texts below each other."""
+    return Text("\n".join(clean(text) for text in texts), style)
+
+
+def bullets(texts: Sequence[str]) -> RenderableType:
+    """Texts as a list."""
+    grid = Table.grid(padding=(0, 1))
+    for text in texts:
+        grid.add_row("  •", Text(clean(text)))
+    return grid
+
+
+def commands(steps: Sequence[str]) -> Text:
+    """What to type next; never broken over lines, so that it can be copied."""
+    shown = [f"{'look next:' if not place else '          '} {step}" for place, step in enumerate(steps)]
+    return Text("\n".join(shown), no_wrap=True, overflow="ignore")
+
+
+def heading(*words: str, simulated: bool = False) -> Text:
+    """A title line, labelled where something is simulated."""
+    title = Text(" · ".join(clean(word) for word in words if word), style="bold")
+    if simulated:
+        title.append(f"\n{SIMULATED}", style="not bold yellow")
+    return title
+
+
+def ending(ended_by: str, message: str = "") -> Text:
+    """Why a command ended early, or nothing."""
+    words = {
+        "done": "",
+        "budget": "a budget ended it; what was paid for is kept",
+        "interrupt": "interrupted; what was paid for is kept, the same command goes on from here",
+        "infra": "over 5 % infrastructure failures: no verdict can be given; mend the cause and run it again",
+    }.get(ended_by, f"ended by {ended_by}")
+    text = " – ".join(clean(part) for part in (words, message) if part)
+    return Text(text, style="yellow")
+
+
+def advice(document: Document) -> RenderableType:
+    """What ``baseline`` advises."""
+    return Group("", Text("advice", style="bold"), bullets(document["advice"]))
+
+
+def compared(document: Document, title: str = "") -> RenderableType:
+    """A comparison of two rows."""
+    verdict: str = document["verdict"]
+    line = Text.assemble(
+        ("n ", "dim"),
+        str(document["n"]),
+        ("   difference ", "dim"),
+        f"{wording.points(document['difference'])} {wording.points_interval(document['ci95'])}",
+        f"   {wording.p_value(document['p_value'])}",
+        ("   ", ""),
+        (verdict, f"bold {VERDICT_STYLES.get(verdict, '')}".strip()),
+    )
+    sides = Text(f"{clean(document['a'])}\n  against {clean(document['b'])}")
+    parts: list[RenderableType] = [heading(title)] if title else []
+    return Group(*parts, sides, line, *_flipped(document.get("flipped") or ()))
+
+
+def estimated(document: Document, title: str = "") -> RenderableType:
+    """What a dry run says."""
+    table = plain_table(("", ""), ("at least", "right"), ("at most", "right"))
+    for name, unit in (
+        ("structures", wording.count),
+        ("samples", wording.count),
+        ("calls_per_structure", wording.count),
+        ("calls", wording.count),
+        ("tokens", wording.count),
+        ("usd", wording.money),
+        ("seconds", wording.seconds),
+    ):
+        if name in document:
+            bounds = document[name]
+            low, high = (None, None) if bounds is None else (bounds["low"], bounds["high"])
+            unbounded = bounds is not None and high is None
+            table.add_row(name.replace("_", " "), unit(low), "no bound" if unbounded else unit(high))
+    detectable = document.get("detectable")
+    shown = "" if detectable is None else f"the test part can show a difference of {detectable:.1f} points or more"
+    return sections(heading("dry run: nothing is spent", title), table, Text(shown))
+
+
+def plain_table(*columns: tuple[str, str]) -> Table:
+    """A table without a frame.
+
+    Args:
+        columns: Title and, after it, ``"right"`` for numbers or ``"whole"`` for what must not be broken.
+    """
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for title, kind in columns:
+        table.add_column(title, justify="right" if kind == "right" else "left", no_wrap=bool(kind), overflow="fold")
+    return table
+
+
+def _results(rows: Sequence[Document], *, scores: bool, costs: bool) -> RenderableType:
+    columns = [("workflow" if scores else "fresh, per question", "")]
+    columns += [(title, "right") for title in _SCORES] if scores else []
+    columns += [(title, "right") for title in _COSTS] if costs else []
+    table = plain_table(*columns)
+    best = max((row["score"] for row in rows if row["score"] is not None), default=None)
+    for row in rows:
+        style = "bold" if scores and len(rows) > 1 and row["score"] == best else ""
+        cells = [clean(row["workflow"])]
+        cells += _score_cells(row) if scores else []
+        cells += _cost_cells(row) if costs else []
+        table.add_row(*cells, style=style)
+    return table
+
+
+def _score_cells(row: Document) -> list[str]:
+    asked, scored = row["n"], row["scored"]
+    shown = str(asked) if asked == scored else f"{scored} of {asked}"
+    failed = sum(row["failed"].values())
+    return [wording.score(row["score"], row["ci95"]), shown, str(failed) if failed else wording.NOTHING]
+
+
+def _cost_cells(row: Document) -> list[str]:
+    fresh, seconds = row["per_sample"], row["seconds"]
+    nothing = fresh["calls"] is None
+    return [
+        wording.count(fresh["calls"]),
+        wording.tokens(fresh["tokens"]),
+        wording.NOTHING if nothing else wording.money(fresh["usd"]),
+        wording.seconds(seconds["p50"]),
+        wording.seconds(seconds["p95"]),
+        paid(row),
+    ]
+
+
+def paid(row: Document) -> str:
+    """What this run paid for a row: dollars where every call has a price, else calls and tokens."""
+    calls: int = row["calls"]["paid"]
+    if not calls:
+        return "all cached" if row["calls"]["logical"] else wording.NOTHING
+    if row["usd"] is not None:
+        return wording.money(row["usd"])
+    return f"{wording.plural(calls, 'call')}"
+
+
+def _footnotes(document: Document, rows: Sequence[Document], *, priceless: bool) -> list[str]:
+    notes: list[str] = [
+        f"failed in {row['workflow']}: {wording.failures(row['failed'])}" for row in rows if sum(row["failed"].values())
+    ]
+    noise = document.get("noise")
+    if noise is not None:
+        notes.append(
+            f"noise floor: two fresh runs of one workflow differ by up to {noise['points']:.1f} points"
+            f" ({noise['repeats']} repeats)"
+        )
+    reserved = sum(row.get("estimated_calls", 0) for row in rows)
+    if reserved:
+        notes.append(f"{wording.plural(reserved, 'call')} without usage, settled at what was reserved")
+    if not priceless and any(row["usd"] is None and row["calls"]["logical"] for row in rows):
+        notes.append("unpriced: set price = { input = …, output = … } for the model in treadle.toml to see dollars")
+    return notes
+
+
+def _next_steps(document: Document, rows: Sequence[Document]) -> list[str]:
+    run, names = document["run"], [clean(row["workflow"]) for row in rows]
+    steps: list[str] = []
+    if any(row["calls"]["logical"] and (row["score"] or 0.0) < 1.0 for row in rows):
+        steps.append(f"treadle trace {run if len(rows) == 1 else shlex.quote(f'{run}/{names[0]}')} --failed")
+    if len(rows) > 1:
+        sides = (shlex.quote(f"{run}/{name}") for name in (names[1], names[0]))
+        steps.append(f"treadle compare {' '.join(sides)}")
+    return steps
+
+
+def _flipped(ids: Sequence[str], shown: int = 12) -> list[Text]:
+    if not ids:
+        return []
+    names = ", ".join(clean(id) for id in ids[:shown])
+    more = f", … ({len(ids) - shown} more)" if len(ids) > shown else ""
+    return [Text(f"flipped: {wording.plural(len(ids), 'question')}: {names}{more}", style="dim")]
+
+
+def runs(document: Sequence[Document]) -> RenderableType:
+    """The list of runs."""
+    if not document:
+        return Text("no runs yet; `treadle baseline --task T --model M` makes the first")
+    table = plain_table(
+        ("run", ""), ("command", ""), ("task", ""), ("ended by", ""), ("started", ""), ("paid", "right")
+    )
+    for run in document:
+        ended = run["ended_by"] or "running"
+        style = "" if ended == "done" else "yellow"
+        started = datetime.fromisoformat(run["started"]).astimezone().strftime("%d %b %H:%M")
+        table.add_row(
+            run["run"], run["command"], clean(run["task"]), Text(ended, style), started, wording.money(run["usd"])
+        )
+    return table
+
+
+def checks(found: Sequence[Document], *, ok: bool) -> RenderableType:
+    """What ``doctor`` found."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for check in found:
+        mark = Text("ok", "green") if check["ok"] else Text("–", "dim") if check["optional"] else Text("no", "bold red")
+        table.add_row(mark, check["name"], Text(clean(check["detail"]), "" if check["ok"] else "default"))
+    verdict = Text("all that is configured works", "green") if ok else Text("something has to be mended", "bold red")
+    return Group(table, "", verdict)
+
+
+def models(document: Sequence[Document]) -> RenderableType:
+    """The list of models: the aliases, and below them what can be fetched."""
+    table = plain_table(("alias", "whole"), ("model", ""), ("$ per million in / out", ""), ("state", ""))
+    for model in document:
+        if "about" not in model:
+            price = model["price"]
+            shown = wording.UNPRICED if price is None else f"{price['input']:g} / {price['output']:g}"
+            table.add_row(clean(model["alias"]), clean(model["model"]), shown, Text(clean(model["state"])))
+    local = plain_table(("local", "whole"), ("state", ""), ("about", ""))
+    for model in document:
+        if "about" in model:
+            local.add_row(model["alias"], model["state"], Text(clean(model["about"]), "dim"))
+    return sections(table if table.row_count else Text("no alias is configured; `treadle init` shows how"), local)

@@ -1,0 +1,148 @@
+"""Traces as trees for people: operators, calls with what they cost, and on demand what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from treadle.cli import wording
+from treadle.cli.output import clean
+from treadle.cli.tables import ending, heading
+
+Document = Mapping[str, Any]
+_STATUS = {"ok": "", "right": "green", "wrong": "red"}
+_ANSWER = 160
+
+
+def answered(document: Document, message: str = "", *, simulated: bool = False) -> RenderableType:
+    """The answer of ``run``, what was called for it, and what it cost.
+
+    Args:
+        document: The command's JSON document.
+        message: Why there is none.
+        simulated: Whether a model is simulated.
+    """
+    parts: list[RenderableType] = [heading("answer", simulated=True), ""] if simulated else []
+    if document["answer"]:
+        parts += [Text(clean(document["answer"])), ""]
+    if document["status"] != "ok" and document["ended_by"] in ("done", "infra"):
+        parts.append(Text(f"{document['status']}: {clean(message)}", style="yellow"))
+    else:
+        parts.append(ending(document["ended_by"], message))
+    tree = Tree(Text(document["run"], style="dim"), guide_style="dim")
+    grow(tree, document["trace"])
+    tokens, calls = document["tokens"], document["calls"]
+    cost = [
+        f"{wording.plural(calls['logical'], 'call')} ({calls['cached']} cached)",
+        f"{wording.count(tokens['input'] + tokens['output'])} tokens",
+        wording.money(document["usd"]),
+        wording.seconds(document["seconds"]),
+    ]
+    return Group(*(part for part in [*parts, tree, Text(" · ".join(cost), style="dim")] if part != Text("")))
+
+
+def traced(document: Document, samples: Sequence[Document]) -> RenderableType:
+    """The trace of a run.
+
+    Args:
+        document: The command's JSON document.
+        samples: Those of its samples that are to be shown.
+    """
+    rows = list(dict.fromkeys(sample["workflow"] for sample in document["samples"]))
+    parts: list[RenderableType] = []
+    for row in rows:
+        mine = [sample for sample in samples if sample["workflow"] == row]
+        if mine:
+            tree = Tree(Text(f"{document['run']}/{clean(row)}", style="bold"), guide_style="dim")
+            for sample in mine:
+                _plant(tree, sample)
+            parts.append(tree)
+    if not document["samples"]:
+        parts.append(Text("no sample to show"))
+    hidden = len(document["samples"]) - len(samples)
+    if hidden > 0:
+        parts.append(
+            Text(f"… {wording.plural(hidden, 'sample')} more: --limit, --sample ID, --failed or --json", "dim")
+        )
+    return Group(*parts)
+
+
+def grow(tree: Tree, entries: Sequence[Document]) -> None:
+    """Add trace entries below a branch."""
+    for entry in entries:
+        if "operator" in entry:
+            grow(tree.add(Text(clean(entry["operator"]), style="cyan")), entry["children"])
+        elif "call" in entry:
+            _speak(tree.add(_call(entry)), entry)
+        else:
+            tree.add(_note(entry))
+
+
+def _plant(tree: Tree, sample: Document) -> None:
+    branch = tree.add(_sample_line(sample))
+    other = sample.get("against")
+    if other is not None:
+        line = Text("there: ", style="dim")
+        branch.add(line.append_text(_outcome(other)))
+    grow(branch, sample["trace"])
+
+
+def _sample_line(sample: Document) -> Text:
+    line = Text(clean(sample["id"]), style="bold")
+    if sample["repeat"]:
+        line.append(f" repeat {sample['repeat']}", style="not bold dim")
+    line.append("  ")
+    return line.append_text(_outcome(sample))
+
+
+def _outcome(sample: Document) -> Text:
+    score, status = sample["score"], sample["status"]
+    if status == "ok" and score is not None:
+        word = "right" if score >= 1 else "wrong" if score <= 0 else f"score {score:.2f}"
+    else:
+        word = status
+    line = Text(word, style=f"not bold {_STATUS.get(word, 'yellow')}".strip())
+    answer = " ".join(clean(sample["answer"]).split())
+    if answer:
+        shown = answer if len(answer) <= _ANSWER else f"{answer[: _ANSWER - 1]}…"
+        line.append(f"  {shown}", style="not bold default")
+    return line
+
+
+def _call(entry: Document) -> Text:
+    tokens = entry["tokens"]
+    role = f"{entry['role']} " if entry["role"] else ""
+    line = Text(f"{role}{clean(entry['call'])} ")
+    line.append(f"draw {entry['draw']}", style="dim")
+    if tokens["input"] is not None:
+        line.append(f"  {wording.count(tokens['input'])} → {wording.count(tokens['output'])} tokens")
+    if entry["usd"] is not None:
+        line.append(f"  {wording.money(entry['usd'])}")
+    line.append(f"  {wording.seconds(entry['seconds'])}")
+    if entry["cached"]:
+        line.append("  cached", style="dim")
+    if entry["finish"] not in ("stop", "error"):
+        line.append(f"  {entry['finish']}", style="yellow")
+    if entry.get("error"):
+        line.append(f"  {clean(entry['error'])}", style="red")
+    return line
+
+
+def _note(entry: Document) -> Text:
+    details = ", ".join(f"{clean(str(k))}: {clean(str(v))}" for k, v in entry.items() if k != "note")
+    return Text(f"note {clean(str(entry['note']))}", style="yellow").append(f"  {details}", style="default")
+
+
+def _speak(branch: Tree, entry: Document) -> None:
+    for turn in entry.get("messages") or ():
+        branch.add(_turn(turn["role"], turn["content"]))
+    if entry.get("reply") is not None:
+        branch.add(_turn("reply", entry["reply"]))
+
+
+def _turn(who: str, text: str) -> Text:
+    return Text(f"{who}: ", style="magenta").append(clean(text), style="default")

@@ -1,0 +1,122 @@
+"""What a measurement would cost, before a cent is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treadle.ledger.caller import Endpoint
+from treadle.tasks.base import Sample
+from treadle.workflows.base import Workflow
+
+BYTES_PER_TOKEN = 5
+SHORT_REPLY = 8
+PROMPT_OVERHEAD = 1_000
+"""Bytes that a workflow's own instructions may add to a question."""
+FAST_CALL_S = 0.2
+SLOW_TOKENS_PER_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """At least and at most; ``high`` is ``None`` where nothing bounds it."""
+
+    low: float
+    high: float | None
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, None if None in (self.high, other.high) else self.high + other.high)  # pyright: ignore[reportOptionalOperand]
+
+    def times(self, low: float, high: float | None) -> Range:
+        """This range, so many times at least and at most."""
+        return Range(self.low * low, None if self.high is None or high is None else self.high * high)
+
+    def document(self) -> dict[str, float | None]:
+        """The range as JSON values."""
+        return {"low": self.low, "high": self.high}
+
+
+NOTHING = Range(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a measurement would cost at least and at most.
+
+    ``low`` takes five bytes a token, a reply of eight tokens and 0.2 s a call; ``high`` takes every byte for a token,
+    replies of ``max_tokens`` and 20 tokens a second. Nothing that is cached already is subtracted. ``usd`` is
+    ``None`` when the model has no price.
+    """
+
+    calls: Range
+    tokens: Range
+    usd: Range | None
+    seconds: Range
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return Estimate(
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            None if self.usd is None or other.usd is None else self.usd + other.usd,
+            self.seconds + other.seconds,
+        )
+
+    def times(self, low: float, high: float | None) -> Estimate:
+        """The cost of doing it so many times at least and at most."""
+        return Estimate(
+            self.calls.times(low, high),
+            self.tokens.times(low, high),
+            None if self.usd is None else self.usd.times(low, high),
+            self.seconds.times(low, high),
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The estimate as JSON values."""
+        return {
+            "calls": self.calls.document(),
+            "tokens": self.tokens.document(),
+            "usd": None if self.usd is None else self.usd.document(),
+            "seconds": self.seconds.document(),
+        }
+
+
+def estimate(
+    workflows: Sequence[Workflow], samples: Sequence[Sample], endpoint: Endpoint, repeats: int = 1
+) -> Estimate:
+    """What measuring workflows on samples would cost.
+
+    Args:
+        workflows: What would be measured.
+        samples: On what.
+        endpoint: The model that answers where nothing else is said.
+        repeats: How often.
+    """
+    total = Estimate(NOTHING, NOTHING, NOTHING if endpoint.price else None, NOTHING)
+    for workflow in workflows:
+        total += one_workflow(workflow, samples, endpoint)
+    return total.times(repeats, repeats)
+
+
+def one_workflow(workflow: Workflow, samples: Sequence[Sample], endpoint: Endpoint) -> Estimate:
+    """What measuring one workflow once on samples would cost."""
+    low_calls, high_calls = workflow.calls.low, workflow.calls.high
+    written = int(endpoint.settings["max_tokens"])
+    sizes = [len(sample.input.encode("utf-8", "replace")) for sample in samples]
+    read_low = sum(size // BYTES_PER_TOKEN + 1 for size in sizes)
+    longest = [size + PROMPT_OVERHEAD + (written if (high_calls or 1) > 1 else 0) for size in sizes]
+    read_high = sum(longest)
+    calls = Range(low_calls * len(samples), None if high_calls is None else high_calls * len(samples))
+    replies = Range(len(samples) * SHORT_REPLY, len(samples) * written)
+    read = Range(read_low, read_high).times(low_calls, high_calls)
+    wrote = replies.times(low_calls, high_calls)
+    price = endpoint.price
+    usd = None
+    if price is not None:
+        low = (read.low * min(price.input, price.cached_input or price.input) + wrote.low * price.output) / 1e6
+        dearest = sum(price.bound(size, written) for size in longest)
+        usd = Range(low, None if high_calls is None else dearest * high_calls)
+    width = max(1, endpoint.limits.concurrency)
+    slow = min(endpoint.timeout_s, written / SLOW_TOKENS_PER_S)
+    seconds = Range(FAST_CALL_S * calls.low / width, None if calls.high is None else slow * calls.high / width + slow)
+    return Estimate(calls, read + wrote, usd, seconds)

@@ -1,0 +1,207 @@
+"""Measuring workflows on a task: every sample, every repeat, on one run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from treadle.errors import UserError
+from treadle.evaluation.collection import rare_collection
+from treadle.evaluation.outcome import Outcome, Question, answer_question
+from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_task, prepare_workflows, spec_of
+from treadle.evaluation.report import INFRA_SHARE, Report, Row
+from treadle.ledger.budget import Budget
+from treadle.ledger.keys import MAX_REPEATS
+from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.session import Session
+from treadle.ledger.tally import Tally
+from treadle.tasks.base import Sample
+from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
+
+NO_CAPS = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a measurement is: questions done of all, and what was paid so far."""
+
+    done: int
+    total: int
+    tally: Tally
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Measurement:
+    """Workflows × samples × repeats, being measured within a command's run.
+
+    Attributes:
+        recording: The command's run.
+        workflows: What to measure; each gets a row.
+        task: What to measure it on.
+        samples: The task's samples to use, in order.
+        repeats: How often each question is answered, each time with draws of its own.
+        phase: Whose draws to take: 0 for measuring and searching, 1 for selection, 2 for test.
+        caps: Caps of one question.
+        concurrency: Questions in flight; by default what the model given takes at once.
+        watch: Told after every question.
+    """
+
+    recording: Recording
+    workflows: Sequence[Workflow]
+    task: Task
+    samples: Sequence[Sample]
+    repeats: int = 1
+    phase: int = 0
+    caps: Budget = NO_CAPS
+    concurrency: int | None = None
+    watch: Watch | None = None
+    rows: list[Row] = field(default_factory=list[Row])
+
+    async def run(self) -> EndedBy:
+        """Measure until done, out of budget or interrupted; rows hold whatever finished.
+
+        Raises:
+            UserError: When something only the user can mend came up.
+        """
+        ids = [sample.id for sample in self.samples]
+        clusters = [sample.group or sample.id for sample in self.samples]
+        models = self.recording.models
+        self.rows = [Row(workflow.name, models, ids, clusters, self.repeats) for workflow in self.workflows]
+        with rare_collection():
+            ended_by = await self.recording.until_ended(self._work())
+        order = {id: place for place, id in enumerate(ids)}
+        for row in self.rows:
+            row.outcomes.sort(key=lambda outcome: (order[outcome.id], outcome.repeat))
+        return ended_by
+
+    async def _work(self) -> None:
+        questions = self._questions()
+        width = self.concurrency or _width(self.recording)
+        width = max(1, min(width, len(self.rows) * len(self.samples) * self.repeats))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(width):
+                    group.create_task(self._worker(questions))
+        except* UserError as errors:
+            raise errors.exceptions[0] from None
+
+    async def _worker(self, questions: Iterator[tuple[Row, Question]]) -> None:
+        total = len(self.rows) * len(self.samples) * self.repeats
+        loop = asyncio.get_running_loop()
+        for row, question in questions:
+            outcome: Outcome = await answer_question(self.recording, question, (row.tally,))
+            row.outcomes.append(outcome)
+            row.seconds = max(row.seconds, loop.time() - self._begun(row))
+            if self.watch is not None:
+                done = sum(len(each.outcomes) for each in self.rows)
+                self.watch(Progress(done, total, self.recording.tally))
+
+    def _begun(self, row: Row) -> float:
+        return self._starts[id(row)]
+
+    _starts: dict[int, float] = field(default_factory=dict[int, float])
+
+    def _questions(self) -> Iterator[tuple[Row, Question]]:
+        loop = asyncio.get_running_loop()
+        for row, workflow in zip(self.rows, self.workflows, strict=True):
+            self._starts[id(row)] = loop.time()
+            for repeat in range(self.repeats):
+                for sample in self.samples:
+                    yield row, Question(workflow, self.task, sample, repeat, self.phase, self.caps)
+
+
+def _width(recording: Recording) -> int:
+    return recording.endpoint().limits.concurrency
+
+
+def ended(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:
+    """How a measurement ended, infrastructure failures considered."""
+    if ended_by == "done" and any(row.infra_share > INFRA_SHARE for row in rows):
+        return "infra"
+    return ended_by
+
+
+def begin(recording: Recording, budget_caps: Budget) -> None:
+    """Find out now, before a call is made, what would stop the first one.
+
+    Raises:
+        UserError: When no model is given, a name is unknown, a key is missing or dollars cannot be counted.
+    """
+    recording.dollar_caps = budget_caps.usd is not None
+    for model in recording.models:
+        recording.endpoint(None, model)
+    recording.endpoint()
+
+
+async def evaluate(
+    session: Session,
+    workflows: Sequence[WorkflowLike],
+    task: TaskLike,
+    *,
+    command: str = "eval",
+    models: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    repeat: int = 1,
+    fresh: int = 0,
+    seed: int = 0,
+    budget: Budget | None = None,
+    caps: Budget | None = None,
+    drop_bad_gold: bool = False,
+    concurrency: int | None = None,
+    watch: Watch | None = None,
+) -> Report:
+    """Measure workflows on a task as a command's run of its own; see `treadle.evaluate` for the arguments."""
+    if not workflows:
+        raise UserError("nothing to measure: name at least one workflow, such as single")
+    if not 1 <= repeat < MAX_REPEATS:
+        raise UserError(f"repeat must be from 1 to {MAX_REPEATS - 1}, not {repeat}")
+    if fresh < 0:
+        raise UserError("fresh must not be negative")
+    found = prepare_workflows(workflows)
+    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    recording = await session.record(
+        command,
+        task=opened.name,
+        spec=spec_of(
+            opened, found, models=list(models), roles=dict(roles or {}), repeat=repeat, fresh=fresh, seed=seed
+        ),
+        cast=Cast(tuple(models), roles or {}),
+        budget=budget,
+        seed=seed,
+        fresh=fresh,
+    )
+    measurement = Measurement(
+        recording,
+        found,
+        opened,
+        opened.samples,
+        repeat,
+        caps=caps or NO_CAPS,
+        concurrency=concurrency,
+        watch=watch,
+    )
+    async with recording.closing() as ending:
+        begin(recording, measurement.caps)
+        result = report(measurement, await measurement.run())
+        ending.ended_by = result.ended_by
+        ending.document = result.document()
+    return result
+
+
+def report(measurement: Measurement, ended_by: EndedBy) -> Report:
+    """The report of a finished or interrupted measurement."""
+    recording = measurement.recording
+    message = str(recording.limit) if recording.limit and ended_by == "budget" else ""
+    return Report(
+        recording.id,
+        measurement.task.name,
+        ended(recording, ended_by, measurement.rows),
+        tuple(measurement.rows),
+        message,
+    )

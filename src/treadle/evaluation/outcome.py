@@ -1,0 +1,217 @@
+"""One question answered once: run, graded, written down."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from dataclasses import dataclass
+from typing import Literal
+
+from treadle.errors import (
+    CrashError,
+    FailureClass,
+    RunLimitError,
+    SampleFailure,
+    SampleTimeoutError,
+    UserError,
+)
+from treadle.ledger.budget import Account, Budget
+from treadle.ledger.keys import draw_base
+from treadle.ledger.recording import Recording
+from treadle.ledger.run import Run
+from treadle.ledger.scope import Scope
+from treadle.ledger.tally import Tally
+from treadle.models.base import Completion
+from treadle.store.base import SampleRecord, ScoreRecord
+from treadle.store.text import encode
+from treadle.tasks.base import Sample, Score
+from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
+
+Status = FailureClass | Literal["ok", "unfinished"]
+_REASON_LIMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one question in one repeat.
+
+    ``score`` is ``None`` for infra failures and unfinished questions; ``calls``, ``tokens``, ``usd`` (``None`` when a
+    model has no price) and ``seconds`` are what the question costs fresh, without the scorer.
+    """
+
+    id: str
+    cluster: str
+    repeat: int
+    status: Status
+    score: float | None
+    answer: str
+    reason: str
+    calls: int
+    tokens: int
+    usd: float | None
+    seconds: float
+
+    @property
+    def finished(self) -> bool:
+        """Whether the question came to an end of its own."""
+        return self.status != "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to be answered once by one workflow."""
+
+    workflow: Workflow
+    task: Task
+    sample: Sample
+    repeat: int
+    phase: int
+    caps: Budget
+
+
+async def answer_question(recording: Recording, question: Question, tallies: tuple[Tally, ...]) -> Outcome:
+    """Run a workflow on one sample, grade its answer and commit both.
+
+    Args:
+        recording: The command's run.
+        question: What to answer, and its own caps.
+        tallies: Counts to add every call to, besides the run's.
+
+    Raises:
+        UserError: When the failure is the user's to mend; nothing else ends the run from here.
+    """
+    task, sample = question.task, question.sample
+    base = draw_base(question.repeat, recording.fresh, question.phase)
+    caps = question.caps
+    subject = f"{question.workflow.name}|{task.hash}"
+    identity = f"{sample.id}|{base}"
+    scope = Scope(
+        recording,
+        identity,
+        base,
+        f"{recording.seed}/{sample.id}/{base}",
+        None if caps.calls is None and caps.usd is None and caps.tokens is None else Account(caps),
+        (recording.tally, *tallies),
+        subject=subject,
+        known_draws=await recording.raced_draws(subject, identity),
+    )
+    status: Status = "ok"
+    answer = reason = ""
+    score: Score | None = None
+    try:
+        answer = await _answer(question, Run(scope))
+    except UserError:
+        raise
+    except Exception as error:  # noqa: BLE001  a workflow may raise anything
+        status, reason = classify(error)
+    seconds = scope.root.finish()
+    scored = scope
+    if status == "ok":
+        scored = Scope(recording, f"{scope.identity}|scorer", base, scope.seed, None, scope.tallies)
+        status, reason, score = await _grade(task, sample, answer, Run(scored))
+    outcome = Outcome(
+        sample.id,
+        sample.group or sample.id,
+        question.repeat,
+        status,
+        _value(status, score),
+        score.answer if score else answer,
+        reason,
+        scope.cost.calls,
+        scope.cost.tokens,
+        scope.cost.total_usd,
+        seconds,
+    )
+    await _keep(recording, question, outcome, scope, scored)
+    return outcome
+
+
+async def _answer(question: Question, run: Run) -> str:
+    problem = question.task.problem(question.sample)
+    limit = question.caps.seconds
+    try:
+        if limit is None:
+            answer: object = await question.workflow(problem, run)
+        else:
+            async with asyncio.timeout(limit) as clock:
+                answer = await question.workflow(problem, run)
+    except TimeoutError as error:
+        if limit is not None and clock.expired():  # pyright: ignore[reportPossiblyUnboundVariable]
+            raise SampleTimeoutError(f"not answered within {limit:g} s") from error
+        raise
+    if isinstance(answer, Completion):
+        return answer.text
+    if not isinstance(answer, str):
+        raise CrashError(f"{question.workflow.name} returned {type(answer).__name__}, not a str")
+    return answer
+
+
+async def _grade(task: Task, sample: Sample, answer: str, run: Run) -> tuple[Status, str, Score | None]:
+    try:
+        score = await task.scorer.score(sample, answer, run)
+    except UserError:
+        raise
+    except Exception as error:  # noqa: BLE001  a user's scorer may raise anything
+        status, reason = classify(error)
+        return status, f"scorer: {reason}", None
+    return score.failure or "ok", score.reason, score
+
+
+def _value(status: Status, score: Score | None) -> float | None:
+    if status in ("infra", "unfinished"):
+        return None
+    return score.value if score is not None and status == "ok" else 0.0
+
+
+def classify(error: BaseException) -> tuple[Status, str]:
+    """The status of a question whose workflow raised, and the reason in words."""
+    if isinstance(error, BaseExceptionGroup):
+        return classify(_gravest(error))
+    if isinstance(error, UserError):
+        raise error
+    if isinstance(error, RunLimitError):
+        return "unfinished", str(error)
+    if isinstance(error, SampleFailure):
+        return error.failure, str(error)[:_REASON_LIMIT]
+    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
+    where = f" at {last[0].name}:{last[0].lineno}" if last else ""
+    return "crash", f"{type(error).__name__}: {error}{where}"[:_REASON_LIMIT]
+
+
+async def _keep(recording: Recording, question: Question, outcome: Outcome, scope: Scope, scored: Scope) -> None:
+    documents = scope.span.documents()
+    if scored is not scope and scored.span.entries:
+        documents.append({"operator": "scorer", "children": scored.span.documents()})
+    if outcome.reason:
+        documents.append({"note": outcome.status, "reason": outcome.reason})
+    workflow = question.workflow.name
+    place = (recording.id, workflow, outcome.id, outcome.repeat)
+    sample = SampleRecord(
+        *place,
+        outcome.status,
+        outcome.answer,
+        outcome.calls,
+        outcome.usd,
+        outcome.tokens,
+        outcome.seconds,
+        encode(documents),
+    )
+    records = [sample, *scope.records()]
+    if outcome.score is not None:
+        records.append(
+            ScoreRecord(
+                *place, question.task.scorer.name, outcome.score, outcome.answer, outcome.reason[:_REASON_LIMIT]
+            )
+        )
+    await recording.journal.write(*records)
+
+
+def _gravest(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The leaf of a task group's failures that says most about the question."""
+    for kind in (UserError, RunLimitError, SampleFailure):
+        found = group.subgroup(kind)
+        if found is not None:
+            return _gravest(found) if isinstance(found.exceptions[0], BaseExceptionGroup) else found.exceptions[0]
+    leaf = group.exceptions[0]
+    return _gravest(leaf) if isinstance(leaf, BaseExceptionGroup) else leaf

@@ -1,0 +1,78 @@
+"""From what was asked to what is measured: tasks opened and their references checked, workflows found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from treadle.ledger.session import Session
+from treadle.store.base import EventRecord
+from treadle.store.text import decode, encode
+from treadle.tasks.base import Sample
+from treadle.tasks.gold import GoldReport, apply_gold, check_gold, gold_key
+from treadle.tasks.joined import join_tasks
+from treadle.tasks.open import open_task
+from treadle.tasks.task import Task
+from treadle.workflows.base import AnswerFunction, Workflow
+from treadle.workflows.registry import as_workflow
+
+GOLD_CHECK = "gold"
+
+WorkflowLike = str | Workflow | AnswerFunction
+TaskLike = str | Task | Sequence[str]
+
+
+def prepare_workflows(workflows: Sequence[WorkflowLike]) -> list[Workflow]:
+    """Workflows from specs, workflows and functions; each name once.
+
+    Raises:
+        UserError: When a spec is wrong.
+    """
+    found = [as_workflow(workflow, folder=Path.cwd()) for workflow in workflows]
+    return list({workflow.name: workflow for workflow in found}.values())
+
+
+async def prepare_task(
+    session: Session, task: TaskLike, *, limit: int | None = None, drop_bad_gold: bool = False
+) -> Task:
+    """A task, with every reference known to be graded right.
+
+    The check is made once for the same data and scorer, and remembered in the store.
+
+    Raises:
+        DatasetError: When a file cannot be used, or references are graded wrong.
+        UserError: When the task's name is wrong.
+    """
+    if isinstance(task, Task):
+        return task if limit is None else task.limit(limit)
+    specs = [task] if isinstance(task, str) else list(task)
+    opened = [open_task(spec, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for spec in specs]
+    return join_tasks([await _with_good_references(session, each) for each in opened])
+
+
+async def _with_good_references(session: Session, task: Task) -> Task:
+    key = gold_key(task)
+    events = await session.journal.read(lambda store: store.events(GOLD_CHECK, key))
+    if events:
+        return apply_gold(task, decode(events[-1].payload, GoldReport))
+    report = await check_gold(task)
+    await session.journal.write(EventRecord("", GOLD_CHECK, key, time.time(), encode(report)))
+    return apply_gold(task, report)
+
+
+def clusters_of(samples: Sequence[Sample]) -> dict[str, str]:
+    """The groups of the samples that have one."""
+    return {sample.id: sample.group for sample in samples if sample.group is not None}
+
+
+def spec_of(task: Task, workflows: Sequence[Workflow], **asked: Any) -> dict[str, Any]:
+    """What was asked, as JSON values for the store."""
+    return {
+        "task": task.name,
+        "data": task.hash,
+        "workflows": [workflow.name for workflow in workflows],
+        "groups": clusters_of(task.samples),
+        **asked,
+    }

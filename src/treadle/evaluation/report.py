@@ -1,0 +1,214 @@
+"""What a measurement says: rows with score, interval, failures and both costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from treadle.errors import FAILURE_CLASSES
+from treadle.evaluation.outcome import Outcome
+from treadle.evaluation.statistics.intervals import score_interval
+from treadle.evaluation.statistics.noise import noise_floor
+from treadle.ledger.tally import Tally
+
+INFRA_SHARE = 0.05
+"""Above this share of infrastructure failures a result is not usable."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One workflow's measurement.
+
+    Attributes:
+        workflow: Canonical name.
+        models: The models that were given.
+        ids: Ids of the samples asked for, in order.
+        clusters: What each sample is clustered by.
+        repeats: How often each was asked for.
+        outcomes: What came of them, in the order of ``ids`` and repeats.
+        tally: What this run paid for the row.
+        seconds: Wall clock of the row.
+    """
+
+    workflow: str
+    models: tuple[str, ...]
+    ids: Sequence[str]
+    clusters: Sequence[str]
+    repeats: int
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    tally: Tally = field(default_factory=Tally)
+    seconds: float = 0.0
+
+    def question_scores(self) -> dict[str, float]:
+        """Score of each scored question, averaged over its repeats."""
+        scores: dict[str, list[float]] = {}
+        for outcome in self.outcomes:
+            if outcome.score is not None:
+                scores.setdefault(outcome.id, []).append(outcome.score)
+        return {id: fmean(values) for id, values in scores.items()}
+
+    def repeat_scores(self) -> dict[str, list[float]]:
+        """Scores of each question in all of its repeats, for questions scored in every one of them."""
+        scores: dict[str, list[float]] = {}
+        for outcome in self.outcomes:
+            if outcome.score is not None:
+                scores.setdefault(outcome.id, []).append(outcome.score)
+        return {id: values for id, values in scores.items() if len(values) == self.repeats}
+
+    @property
+    def score(self) -> float | None:
+        """Mean over scored questions, or ``None`` when nothing was scored."""
+        scores = self.question_scores()
+        return fmean(scores.values()) if scores else None
+
+    @property
+    def score_all(self) -> float | None:
+        """Mean over everything that finished, infrastructure failures as 0."""
+        finished = [outcome.score or 0.0 for outcome in self.outcomes if outcome.finished]
+        return fmean(finished) if finished else None
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """95 % interval of the score, clustered by group."""
+        scores = self.question_scores()
+        clusters = dict(zip(self.ids, self.clusters, strict=True))
+        return score_interval(list(scores.values()), [clusters[id] for id in scores])
+
+    @property
+    def infra_share(self) -> float:
+        """Share of infrastructure failures among what finished."""
+        finished = [outcome for outcome in self.outcomes if outcome.finished]
+        return sum(o.status == "infra" for o in finished) / len(finished) if finished else 0.0
+
+    @property
+    def per_sample(self) -> dict[str, float | None]:
+        """What one question costs when run fresh, on average."""
+        finished = [outcome for outcome in self.outcomes if outcome.finished]
+        if not finished:
+            return {"calls": None, "usd": None, "seconds": None, "tokens": None}
+        prices = [outcome.usd for outcome in finished if outcome.usd is not None]
+        return {
+            "calls": fmean(o.calls for o in finished),
+            "usd": fmean(prices) if len(prices) == len(finished) else None,
+            "seconds": fmean(o.seconds for o in finished),
+            "tokens": fmean(o.tokens for o in finished),
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The row as JSON values."""
+        usage = self.tally.usage
+        ci95 = self.ci95
+        return {
+            "workflow": self.workflow,
+            "models": list(self.models),
+            "n": len(self.ids),
+            "scored": len(self.question_scores()),
+            "failed": {kind: len({o.id for o in self.outcomes if o.status == kind}) for kind in FAILURE_CLASSES},
+            "score": self.score,
+            "score_all": self.score_all,
+            "ci95": None if ci95 is None else list(ci95),
+            "repeats": self._scores_by_repeat(),
+            "calls": {
+                "logical": self.tally.logical,
+                "paid": self.tally.paid,
+                "cached": self.tally.cached,
+                "retried": self.tally.retried,
+            },
+            "tokens": {
+                "input": usage.input,
+                "cached_input": usage.cached_input,
+                "cache_write": usage.cache_write,
+                "output": usage.output,
+                "reasoning": usage.reasoning,
+            },
+            "usd": self.tally.total_usd,
+            "estimated_calls": self.tally.estimated,
+            "per_sample": self.per_sample,
+            "seconds": self._seconds(),
+            "samples": self._samples(),
+        }
+
+    def _scores_by_repeat(self) -> list[float | None]:
+        scores: list[list[float]] = [[] for _ in range(self.repeats)]
+        for outcome in self.outcomes:
+            if outcome.score is not None:
+                scores[outcome.repeat].append(outcome.score)
+        return [fmean(values) if values else None for values in scores]
+
+    def _seconds(self) -> dict[str, float | None]:
+        ordered = sorted(outcome.seconds for outcome in self.outcomes if outcome.finished)
+        return {"p50": _quantile(ordered, 0.5), "p95": _quantile(ordered, 0.95), "total": self.seconds}
+
+    def _samples(self) -> list[dict[str, Any]]:
+        found: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            found.setdefault(outcome.id, []).append(outcome)
+        scores = self.question_scores()
+        return [_sample(id, found.get(id, []), scores.get(id)) for id in self.ids]
+
+
+def _sample(id: str, outcomes: list[Outcome], score: float | None) -> dict[str, Any]:
+    finished = [outcome for outcome in outcomes if outcome.finished]
+    if not finished:
+        return {"id": id, "score": None, "answer": "", "status": "unfinished", "calls": 0, "usd": None, "seconds": 0.0}
+    failed = [outcome.status for outcome in finished if outcome.status != "ok"]
+    prices = [outcome.usd for outcome in finished if outcome.usd is not None]
+    return {
+        "id": id,
+        "score": score,
+        "answer": finished[0].answer,
+        "status": failed[0] if failed else "ok",
+        "calls": fmean(o.calls for o in finished) if len(finished) > 1 else finished[0].calls,
+        "usd": fmean(prices) if len(prices) == len(finished) else None,
+        "seconds": fmean(o.seconds for o in finished),
+    }
+
+
+def _quantile(ordered: Sequence[float], q: float) -> float | None:
+    if not ordered:
+        return None
+    place = q * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The document of `treadle.evaluate`.
+
+    Attributes:
+        run: Id of the run in the store.
+        task: The task's name.
+        ended_by: ``done``, ``infra``, ``budget`` or ``interrupt``.
+        rows: One for every workflow asked for, also when ended early.
+        message: Why it ended early, in words.
+    """
+
+    run: str
+    task: str
+    ended_by: str
+    rows: tuple[Row, ...]
+    message: str = ""
+
+    @property
+    def noise(self) -> dict[str, Any] | None:
+        """The noise floor: how far two fresh runs of one workflow differ, from the row where they differ most."""
+        repeats = max((row.repeats for row in self.rows), default=1)
+        if repeats < 2:
+            return None
+        floors = [noise_floor(list(row.repeat_scores().values())) for row in self.rows]
+        known = [floor for floor in floors if floor is not None]
+        return {"points": max(known), "repeats": repeats} if known else None
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON values, as the contract says."""
+        return {
+            "run": self.run,
+            "task": self.task,
+            "ended_by": self.ended_by,
+            "results": [row.document() for row in self.rows],
+            "noise": self.noise,
+        }

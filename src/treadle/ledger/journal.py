@@ -1,0 +1,109 @@
+"""The store off the event loop: look-ups and writes gathered into batches, each in one short transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from treadle.store.base import Batch, CallRecord, EventRecord, SampleRecord, ScoreRecord, Store
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Record = CallRecord | SampleRecord | ScoreRecord | EventRecord
+_LARGEST = 512
+
+
+class _Batcher(Generic[Item, Result]):
+    """Gathers items that arrive while a batch is under way into the next one."""
+
+    def __init__(self, work: Callable[[list[Item]], Awaitable[list[Result]]]) -> None:
+        self._work = work
+        self._items: list[Item] = []
+        self._answers: list[asyncio.Future[Result]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, item: Item) -> asyncio.Future[Result]:
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._items.append(item)
+        self._answers.append(answer)
+        if self._task is None:
+            self._task = asyncio.create_task(self._drain())
+        return answer
+
+    async def _drain(self) -> None:
+        while self._items:
+            items, self._items = self._items[:_LARGEST], self._items[_LARGEST:]
+            answers, self._answers = self._answers[:_LARGEST], self._answers[_LARGEST:]
+            try:
+                results = await self._work(items)
+            except Exception as error:  # noqa: BLE001  every waiter must learn of it
+                for answer in answers:
+                    if not answer.done():
+                        answer.set_exception(error)
+                continue
+            for answer, result in zip(answers, results, strict=True):
+                if not answer.done():
+                    answer.set_result(result)
+        self._task = None
+
+    async def flush(self) -> None:
+        while self._task is not None:
+            await asyncio.shield(self._task)
+
+
+class Journal:
+    """Asynchronous face of a `Store`; one thread reads, one writes.
+
+    Args:
+        store: The blocking store; it stays its owner's to close.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="treadle-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="treadle-write")
+        self._lookups: _Batcher[str, CallRecord | None] = _Batcher(self._look_up)
+        self._writes: _Batcher[tuple[Record, ...], None] = _Batcher(self._write)
+
+    def call(self, key: str) -> asyncio.Future[CallRecord | None]:
+        """The record of a finished call, or ``None``."""
+        return self._lookups.put(key)
+
+    def write(self, *records: Record) -> asyncio.Future[None]:
+        """Commit records together; the future is done when they are safe from a kill.
+
+        They are written even if whoever waits for it is cancelled.
+        """
+        return self._writes.put(records)
+
+    async def read(self, question: Callable[[Store], Result]) -> Result:
+        """Ask the store anything, off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._reader, question, self.store)
+
+    async def change(self, change: Callable[[Store], Result]) -> Result:
+        """Change the store outside of batches, such as a run's own record."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, change, self.store)
+
+    async def aclose(self) -> None:
+        """Write what is waiting, then stop both threads."""
+        await self._writes.flush()
+        await self._lookups.flush()
+        self._reader.shutdown(wait=True)
+        self._writer.shutdown(wait=True)
+
+    async def _look_up(self, keys: list[str]) -> list[CallRecord | None]:
+        found = await self.read(lambda store: store.calls(keys))
+        return [found.get(key) for key in keys]
+
+    async def _write(self, items: list[tuple[Record, ...]]) -> list[None]:
+        records = [record for item in items for record in item]
+        batch = Batch(
+            calls=[r for r in records if isinstance(r, CallRecord)],
+            samples=[r for r in records if isinstance(r, SampleRecord)],
+            scores=[r for r in records if isinstance(r, ScoreRecord)],
+            events=[r for r in records if isinstance(r, EventRecord)],
+        )
+        await self.change(lambda store: store.write(batch))
+        return [None] * len(items)

@@ -1,0 +1,203 @@
+"""A session: configuration, models, store and caller, open for as long as they are needed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any, Self
+
+from treadle.config import ModelSettings, Settings, find_config, load_settings
+from treadle.errors import UnknownNameError, UserError
+from treadle.ledger.budget import Budget
+from treadle.ledger.caller import Caller, Endpoint
+from treadle.ledger.journal import Journal
+from treadle.ledger.keys import normal_settings
+from treadle.ledger.limits import ModelLimits
+from treadle.ledger.prices import listed_price
+from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.retries import RetryPolicy
+from treadle.models.base import DEFAULT_MAX_TOKENS, Model, Price
+from treadle.models.registry import build_model
+from treadle.store.base import CallRecord, RunRecord, Store
+from treadle.store.open import open_store
+from treadle.store.owner import owner
+from treadle.store.text import encode
+
+_NEAR = 200
+"""How many of the latest runs a mistyped id is compared with."""
+
+
+class Session:
+    """Everything that calls share: an asynchronous context manager.
+
+    Args:
+        config: A treadle.toml, settings already read, or ``None`` for the treadle.toml found upwards from here
+            (defaults where there is none).
+        store: A store to use instead of the configured one; it stays its owner's to close.
+        models: Models by alias, beside the configured ones (for tests and for models of your own).
+
+    Raises:
+        ConfigError: When the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        config: str | Path | Settings | None = None,
+        *,
+        store: Store | None = None,
+        models: Mapping[str, Model] | None = None,
+    ) -> None:
+        if isinstance(config, Settings):
+            self.settings = config
+        else:
+            self.settings = load_settings(Path(config) if config is not None else find_config(Path.cwd()))
+        self._given_store = store
+        self._given_models = dict(models or {})
+        self._endpoints: dict[str, Endpoint] = {}
+
+    async def __aenter__(self) -> Self:
+        store = self._given_store or open_store(self.settings.store.url, self.settings.folder)
+        self._store = store
+        self.journal = Journal(store)
+        self.caller = Caller(self.journal, Random())
+        self.interrupted = asyncio.Event()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.caller.aclose()
+        await self.journal.aclose()
+        for endpoint in self._endpoints.values():
+            await endpoint.model.aclose()
+        if self._given_store is None:
+            self._store.close()
+
+    @property
+    def aliases(self) -> list[str]:
+        """The models that have a name here."""
+        return [*self._given_models, *(alias for alias in self.settings.models if alias not in self._given_models)]
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """The roles that the file names."""
+        return self.settings.roles
+
+    def interrupt(self) -> None:
+        """End everything that runs in this session; what was paid for is kept."""
+        self.interrupted.set()
+
+    def endpoint(self, name: str) -> Endpoint:
+        """A model by alias or ``provider:model``.
+
+        Raises:
+            UnknownNameError: When there is no such alias and no such provider.
+            UserError: When a key is missing or a part is not installed.
+        """
+        known = self._endpoints.get(name)
+        if known is None:
+            known = self._endpoints[name] = self._open(name)
+        return known
+
+    def _open(self, name: str) -> Endpoint:
+        settings = self.settings.models.get(name)
+        if settings is None:
+            if name in self._given_models:
+                return _endpoint(name, self._given_models[name], ModelSettings(model=name))
+            if ":" not in name:
+                raise UnknownNameError("model", name, self.aliases)
+            settings = ModelSettings(model=name)
+        model = self._given_models.get(name) or build_model(
+            settings.model,
+            base_url=settings.base_url,
+            api_key_env=settings.api_key_env,
+            max_concurrency=settings.max_concurrency,
+            folder=self.settings.folder,
+        )
+        return _endpoint(name, model, settings)
+
+    async def record(
+        self,
+        command: str,
+        *,
+        task: str = "",
+        spec: Mapping[str, Any] | None = None,
+        cast: Cast | None = None,
+        budget: Budget | None = None,
+        seed: int = 0,
+        fresh: int = 0,
+        resume: str | None = None,
+    ) -> Recording:
+        """Begin a command's run.
+
+        Args:
+            command: The command's name.
+            task: The task's name, where there is one.
+            spec: What was asked, as JSON values, so that the run can be read and resumed later.
+            cast: Which models play which roles.
+            budget: Caps that win over the file's.
+            seed: Seeds `Run.rng` and search strategies; never draws or splits.
+            fresh: Which disjoint family of draws to take.
+            resume: Go on with this run, under its id.
+
+        Raises:
+            UnknownNameError: When there is no run to resume.
+            UserError: When it belongs to another command, or is still running.
+        """
+        configured = self.settings.budget
+        caps = Budget(configured.usd, configured.calls, configured.tokens, configured.seconds).merged(
+            budget or Budget()
+        )
+        record = RunRecord(_run_id(), command, task, encode(spec or {}), owner(), time.time())
+        paid: list[CallRecord] = []
+        if resume is not None:
+            earlier = await self._resumable(resume, command)
+            record = replace(record, id=earlier.id, started=earlier.started)
+            paid = await self.journal.read(lambda store: store.paid_by(record.id))
+        await self.journal.change(lambda store: store.save_run(record))
+        recording = Recording(self, record, cast or Cast(), caps, seed, fresh)
+        recording.resume(paid)
+        return recording
+
+    async def _resumable(self, run: str, command: str) -> RunRecord:
+        record = await self.journal.read(lambda store: find_run(store, run))
+        if record.command != command:
+            raise UserError(f"run {run} is a {record.command}, not a {command}; it cannot be resumed here")
+        if record.ended_by is None:
+            raise UserError(f"run {run} is still running (owner {record.owner}); stop that first")
+        return record
+
+
+def find_run(store: Store, id: str) -> RunRecord:
+    """A run by its id.
+
+    Raises:
+        UnknownNameError: When there is none.
+    """
+    record = store.run(id)
+    if record is None:
+        raise UnknownNameError("run", id, [run.id for run in store.runs(_NEAR)])
+    return record
+
+
+def _run_id() -> str:
+    return time.strftime("%y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(2)
+
+
+def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
+    price = settings.price
+    identity = model.identity
+    return Endpoint(
+        alias,
+        model,
+        ModelLimits(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute),
+        Price(price.input, price.output, price.cached_input, price.cache_write)
+        if price is not None
+        else listed_price(identity.provider, identity.name),
+        normal_settings({"max_tokens": DEFAULT_MAX_TOKENS, **settings.settings}),
+        settings.timeout_s,
+        RetryPolicy(attempts=settings.retries + 1),
+    )

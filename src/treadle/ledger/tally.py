@@ -1,0 +1,71 @@
+"""What a run paid, and what its structures would cost fresh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from treadle.models.base import Completion, Usage
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one row of a table; every call is added to it once.
+
+    ``usd`` and ``usage`` are what this run paid; ``unpriced`` says that some call has no price, so that ``usd`` is
+    not a total.
+    """
+
+    logical: int = 0
+    paid: int = 0
+    cached: int = 0
+    retried: int = 0
+    estimated: int = 0
+    overrun_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    usd: float = 0.0
+    unpriced: bool = False
+
+    def add(self, completion: Completion, *, retried: int = 0, overrun: int = 0) -> None:
+        """Count one finished call."""
+        self.logical += 1
+        self.unpriced = self.unpriced or completion.usd is None
+        if completion.cached:
+            self.cached += 1
+            return
+        self.paid += 1
+        self.retried += retried
+        self.estimated += completion.estimated
+        self.overrun_tokens += overrun
+        self.usd += completion.usd or 0.0
+        if completion.usage is not None:
+            self.usage += completion.usage
+
+    @property
+    def total_usd(self) -> float | None:
+        """Dollars paid, or ``None`` when a model has no price."""
+        return None if self.unpriced else self.usd
+
+
+@dataclass(slots=True)
+class FreshCost:
+    """What one question cost had every call been made fresh; the scorer's calls are not in it."""
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    unpriced: bool = False
+
+    def add(self, completion: Completion) -> None:
+        """Count one logical call."""
+        self.calls += 1
+        if completion.usage is not None:
+            self.tokens += completion.usage.total
+        if completion.usd is None:
+            self.unpriced = True
+        else:
+            self.usd += completion.usd
+
+    @property
+    def total_usd(self) -> float | None:
+        """Dollars, or ``None`` when a model has no price."""
+        return None if self.unpriced else self.usd

@@ -1,0 +1,37 @@
+"""An answer on its way through a structure, with what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from treadle.parsing.thinking import without_thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One answer; operators find it by its id, never by its place.
+
+    Attributes:
+        id: What it is called among its fellows, such as its draw number.
+        text: The whole reply.
+        critique: What a critic said of this very text.
+    """
+
+    id: str
+    text: str
+    critique: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The text that other models may see: without its thinking."""
+        return without_thinking(self.text).strip()
+
+    def revised(self, text: str) -> Candidate:
+        """The candidate with another text; the critique of the old one is gone."""
+        return Candidate(f"{self.id}'", text)
+
+
+def answered(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that say something; all of them when none does."""
+    return tuple(candidate for candidate in candidates if candidate.shown) or tuple(candidates)

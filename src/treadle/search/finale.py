@@ -1,0 +1,200 @@
+"""The honest end of a search: finalists measured again, a winner, and one opening of the test part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treadle.evaluation.evaluate import Measurement, Watch
+from treadle.evaluation.report import Row
+from treadle.evaluation.statistics.power import detectable_difference
+from treadle.ledger.budget import Budget
+from treadle.ledger.recording import EndedBy, Recording
+from treadle.search.selection import Measured, choose_cheapest, choose_winner, equal_cost, overall
+from treadle.search.settings import CostUnit, SearchSettings
+from treadle.search.verdict import NamedComparison, Contender, against_itself, conclude, detectable
+from treadle.store.base import EventRecord
+from treadle.store.text import canonical
+from treadle.tasks.base import Sample
+from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
+from treadle.workflows.registry import open_workflow
+
+OPENED = "test-opened"
+SELECTION, TEST = 1, 2
+MOST_VOTES = 64
+VOTES = 5
+
+
+@dataclass(slots=True)
+class Finale:
+    """Selection and test of a search.
+
+    Attributes:
+        recording: The command's run.
+        task: The task, with its split.
+        settings: How the search is run.
+        unit: What cost is counted in.
+        caps: Caps of one question.
+        selected: Rows of the selection part by name.
+        winner: The winner's workflow, once there is one.
+        tested: The winner's row of the test part, once it was opened.
+        comparisons: What the test says.
+        opened: The how-manieth opening of this test part it was; 0 while it is closed.
+        detectable: Points that the test could have shown, or can.
+    """
+
+    recording: Recording
+    task: Task
+    settings: SearchSettings
+    unit: CostUnit
+    caps: Budget
+    concurrency: int | None = None
+    watch: Watch | None = None
+    selected: dict[str, Row] = field(default_factory=dict[str, Row])
+    baselines: list[str] = field(default_factory=list[str])
+    winner: Workflow | None = None
+    tested: Row | None = None
+    comparisons: tuple[NamedComparison, ...] = ()
+    opened: int = 0
+    detectable: float | None = None
+
+    async def run(self, finalists: Sequence[Workflow]) -> EndedBy:
+        """Measure finalists and baselines on the selection part, choose, and test the winner."""
+        basics = standard_baselines(self.task)
+        self.baselines = [workflow.name for workflow in basics]
+        everybody = {workflow.name: workflow for workflow in (*finalists, *basics)}
+        ended_by = await self._select(list(everybody.values()))
+        if ended_by != "done":
+            return ended_by
+        measured = [self._measured(workflow.name) for workflow in finalists]
+        winner = self._choose(measured)
+        self.winner = everybody[winner.name]
+        if winner.name in self.baselines:
+            self.comparisons = against_itself(winner.name)
+            self.detectable = self._detectable_before()
+            return "done"
+        paid_for = self._votes_for(winner.cost)
+        if paid_for is not None:
+            everybody[paid_for.name] = paid_for
+            self.baselines.append(paid_for.name)
+            ended_by = await self._select([paid_for])
+            if ended_by != "done":
+                return ended_by
+        baselines = [self._measured(name) for name in self.baselines]
+        same_cost, best = equal_cost(baselines, winner.cost), overall(baselines)
+        return await self._test(self.winner, *(everybody[each.name] if each else None for each in (same_cost, best)))
+
+    def _choose(self, measured: Sequence[Measured]) -> Measured:
+        groups = [sample.group or sample.id for sample in self.task.split.selection]
+        weight = self.settings.weight
+        if weight:
+            return max(measured, key=lambda each: each.mean - weight * each.cost)
+        if self.settings.objective == "cheapest":
+            return choose_cheapest(measured, self.settings.margin, groups)
+        return choose_winner(measured, groups)
+
+    async def _select(self, workflows: Sequence[Workflow]) -> EndedBy:
+        measurement = self._measurement(workflows, self.task.split.selection, 1, SELECTION)
+        ended_by = await measurement.run()
+        self.selected.update({row.workflow: row for row in measurement.rows})
+        return ended_by
+
+    def _measurement(
+        self, workflows: Sequence[Workflow], samples: Sequence[Sample], repeats: int, phase: int
+    ) -> Measurement:
+        return Measurement(
+            self.recording,
+            workflows,
+            self.task,
+            samples,
+            repeats,
+            phase,
+            self.caps,
+            self.concurrency,
+            self.watch,
+        )
+
+    def _measured(self, name: str) -> Measured:
+        row = self.selected[name]
+        return Measured(name, scores_of(row), row.per_sample[self.unit] or 0.0)
+
+    def _votes_for(self, cost: float) -> Workflow | None:
+        """The voting baseline with as many answers as the winner's cost pays for, where five is not that."""
+        name = self.baselines[-1]
+        votes = min(MOST_VOTES, int(1.005 * VOTES * cost / (self._measured(name).cost or cost or 1.0)))
+        if votes < 2 or votes == VOTES:
+            return None
+        return open_workflow(f"{name.partition('?')[0]}?n={votes}", folder=Path.cwd())
+
+    async def _test(self, winner: Workflow, same_cost: Workflow | None, best: Workflow | None) -> EndedBy:
+        self.opened = await self._open(winner, same_cost, best)
+        groups = [sample.group or sample.id for sample in self.task.split.test]
+        rows: dict[str, Row] = {}
+        sequence = [each for each in (same_cost, best) if each is not None]
+        for baseline in sequence:
+            wanted = [each for each in (winner, baseline) if each.name not in rows]
+            if wanted:
+                measurement = self._measurement(wanted, self.task.split.test, self.settings.test_repeat, TEST)
+                ended_by = await measurement.run()
+                rows.update({row.workflow: row for row in measurement.rows})
+                self.tested = rows[winner.name]
+                if ended_by != "done":
+                    return ended_by
+            tested = {name: Contender(name, scores_of(row)) for name, row in rows.items()}
+            first = tested.get(same_cost.name) if same_cost else None
+            last = tested.get(best.name) if best and (baseline is best or best.name in tested) else None
+            self.comparisons = conclude(
+                tested[winner.name], first, last, groups=groups, margin=self.settings.margin, opened=self.opened
+            )
+            self.detectable = detectable(
+                tested[winner.name], tested[baseline.name], groups=groups, opened=self.opened
+            )
+            if self.comparisons[-1].comparison.verdict != "better":
+                break
+        return "done"
+
+    async def _open(self, *workflows: Workflow | None) -> int:
+        """Count this opening; looking again at the very same comparison is no new one."""
+        task = self.task
+        subject = f"{task.hash}/{task.split_seed}"
+        look: dict[str, Any] = {
+            "workflows": [workflow.name if workflow else None for workflow in workflows],
+            "models": list(self.recording.models),
+            "roles": dict(self.recording.cast.roles),
+            "fresh": self.recording.fresh,
+            "repeats": self.settings.test_repeat,
+        }
+        payload = canonical(look)
+        journal = self.recording.journal
+        events = await journal.read(lambda store: store.events(OPENED, subject))
+        looks = list(dict.fromkeys(event.payload for event in events))
+        if payload in looks:
+            return looks.index(payload) + 1
+        await journal.write(EventRecord(self.recording.id, OPENED, subject, time.time(), payload))
+        return len(looks) + 1
+
+    def _detectable_before(self) -> float | None:
+        questions = len({sample.group or sample.id for sample in self.task.split.test})
+        return detectable_difference(questions, repeats=self.settings.test_repeat)
+
+
+def scores_of(row: Row) -> Any:
+    """Score of each question of a row in order, averaged over repeats; NaN where none was scored."""
+    scores = row.question_scores()
+    return np.array([scores.get(id, nan) for id in row.ids])
+
+
+def standard_baselines(task: Task) -> list[Workflow]:
+    """What every winner must answer to.
+
+    One call, chain of thought, and five answers: voted on or, where answers have no equality, judged.
+    """
+    several = "best-of-n" if getattr(task.scorer, "judged", False) else "self-consistency"
+    return [open_workflow(spec, folder=Path.cwd()) for spec in ("single", "cot", f"{several}?n={VOTES}")]

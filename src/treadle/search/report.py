@@ -1,0 +1,129 @@
+"""What a search answers: the best structure, what it was tested against, and what finding it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treadle.evaluation.report import Row
+from treadle.search.finale import Finale
+from treadle.search.space import Space, Trial
+from treadle.search.verdict import NamedComparison
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """The document of `treadle.search`.
+
+    Attributes:
+        run: Id of the run in the store.
+        ended_by: ``done``, ``infra``, ``budget`` or ``interrupt``.
+        message: Why it ended early, in words.
+        space: What was searched.
+        method: Who proposed.
+        seed: The strategy's seed.
+        trials: What was evaluated, in the order of suggestion.
+        finale: Selection and test.
+        test_questions: Size of the test part.
+        spent: What this run paid: usd, calls_logical, calls_paid, tokens, seconds.
+    """
+
+    run: str
+    ended_by: str
+    message: str
+    space: Space
+    method: str
+    seed: int
+    trials: Sequence[Trial]
+    finale: Finale
+    test_questions: int
+    spent: dict[str, Any]
+
+    @property
+    def comparisons(self) -> tuple[NamedComparison, ...]:
+        """The winner against its baselines, on the test part."""
+        return self.finale.comparisons
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON values, as the contract says."""
+        finale = self.finale
+        return {
+            "run": self.run,
+            "ended_by": self.ended_by,
+            "space": {"name": self.space.name, "raw": self.space.raw, "valid": self.space.valid},
+            "method": self.method,
+            "seed": self.seed,
+            "evaluated": len(self.trials),
+            "best": self._best(),
+            "baselines": [_row(finale.selected[name]) for name in finale.baselines if name in finale.selected],
+            "test": {
+                "n": self.test_questions,
+                "opened": finale.opened,
+                "detectable": finale.detectable,
+                "comparisons": [_comparison(each) for each in finale.comparisons],
+            },
+            "pareto": [_trial(trial) for trial in pareto(self.trials)],
+            "spent": self.spent,
+            "history": [_trial(trial) for trial in self.trials],
+        }
+
+    def _best(self) -> dict[str, Any] | None:
+        winner = self.finale.winner
+        if winner is None:
+            return None
+        seen = next((trial for trial in self.trials if trial.structure.name == winner.name), None)
+        tested = self.finale.tested
+        fresh = tested or self.finale.selected[winner.name]
+        ci95 = tested.ci95 if tested else None
+        return {
+            "workflow": winner.name,
+            "search_score": seen.score if seen else None,
+            "score": tested.score if tested else None,
+            "ci95": list(ci95) if ci95 else None,
+            "per_sample": fresh.per_sample,
+        }
+
+
+def pareto(trials: Sequence[Trial]) -> list[Trial]:
+    """Trials that met every search question and that no other beats in both score and cost, cheapest first."""
+    whole = [trial for trial in trials if trial.stopped_at is None and trial.score is not None]
+    front: list[Trial] = []
+    for trial in sorted(whole, key=lambda trial: (trial.cost, -(trial.score or 0.0))):
+        if not front or (trial.score or 0.0) > (front[-1].score or 0.0):
+            front.append(trial)
+    return front
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "workflow": trial.structure.name,
+        "samples": trial.samples,
+        "score": trial.score,
+        "stopped_at": trial.stopped_at,
+        "per_sample": trial.per_sample,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    ci95 = row.ci95
+    return {
+        "workflow": row.workflow,
+        "part": "selection",
+        "score": row.score,
+        "ci95": list(ci95) if ci95 else None,
+        "per_sample": row.per_sample,
+    }
+
+
+def _comparison(row: NamedComparison) -> dict[str, Any]:
+    found = row.comparison
+    return {
+        "against": row.against,
+        "workflow": row.workflow,
+        "difference": found.difference,
+        "ci95": list(found.ci95),
+        "p_value": found.p_value,
+        "verdict": found.verdict,
+    }

@@ -1,0 +1,318 @@
+"""A search from beginning to honest end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from treadle.errors import UserError
+from treadle.evaluation.estimate import Estimate, Range, one_workflow
+from treadle.evaluation.evaluate import NO_CAPS, Watch, begin, ended
+from treadle.evaluation.preparing import TaskLike, prepare_task, spec_of
+from treadle.evaluation.report import Row
+from treadle.evaluation.statistics.power import detectable_difference
+from treadle.ledger.budget import Amount, Budget
+from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.session import Session
+from treadle.search.finale import Finale, standard_baselines
+from treadle.search.report import SearchReport
+from treadle.search.selection import FINALISTS, finalists
+from treadle.search.settings import CostUnit, SearchSettings
+from treadle.search.space import Space
+from treadle.search.spaces.open import open_space, space_kind
+from treadle.search.strategies.registry import check_method, open_strategy
+from treadle.search.study import Study, blocks_of
+from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
+
+MOST_STRUCTURES = 100
+SAFETY = 1.2
+"""How much more than expected is kept for selection and test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A search that is ready to begin: nothing in it costs anything yet."""
+
+    space: Space
+    method: str
+    task: Task
+    settings: SearchSettings
+    unit: CostUnit
+    caps: Budget
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEstimate:
+    """What a search would cost at least (everything drops after its first block) and at most.
+
+    ``detectable`` is the difference in points that its test part can show with 80 % power.
+    """
+
+    structures: Range
+    samples: Range
+    calls_per_structure: Range
+    cost: Estimate
+    detectable: float | None
+
+    def document(self) -> dict[str, Any]:
+        """The estimate as JSON values, as the contract says."""
+        return {
+            "structures": self.structures.document(),
+            "samples": self.samples.document(),
+            "calls_per_structure": self.calls_per_structure.document(),
+            **self.cost.document(),
+            "detectable": self.detectable,
+        }
+
+
+async def search(
+    session: Session,
+    space: str,
+    *,
+    task: TaskLike,
+    method: str = "all",
+    settings: SearchSettings | None = None,
+    models: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    fresh: int = 0,
+    seed: int = 0,
+    budget: Budget | None = None,
+    caps: Budget | None = None,
+    drop_bad_gold: bool = False,
+    concurrency: int | None = None,
+    watch: Watch | None = None,
+    resume: str | None = None,
+) -> SearchReport:
+    """Find a structure and test it honestly; see `treadle.search` for the arguments.
+
+    ``resume`` names a run to go on with under its own id: what it paid for is neither lost nor paid again.
+    """
+    check_method(space_kind(space), method)
+    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    asked = settings or SearchSettings()
+    if asked.split_seed is not None:
+        opened = replace(opened, seed=asked.split_seed)
+    found = open_space(space, Path.cwd())
+    cast = Cast(tuple(models), roles or {})
+    recording = await session.record(
+        "search",
+        task=opened.name,
+        spec=spec_of(
+            opened,
+            [],
+            asked={
+                "space": space,
+                "task": [task] if isinstance(task, str) else [] if isinstance(task, Task) else list(task),
+                "method": method,
+                "settings": asdict(asked),
+                "models": list(models),
+                "roles": dict(roles or {}),
+                "limit": limit,
+                "fresh": fresh,
+                "seed": seed,
+                "budget": asdict(budget or Budget()),
+                "caps": asdict(caps or Budget()),
+                "drop_bad_gold": drop_bad_gold,
+            },
+        ),
+        cast=cast,
+        budget=budget,
+        seed=seed,
+        fresh=fresh,
+        resume=resume,
+    )
+    async with recording.closing() as ending:
+        begin(recording, caps or NO_CAPS)
+        plan = _plan(recording, found, method, opened, asked, caps or NO_CAPS)
+        report = await _Search(recording, plan, concurrency, watch).run()
+        ending.ended_by = report.ended_by
+        ending.document = report.document()
+    return report
+
+
+def _plan(recording: Recording, space: Space, method: str, task: Task, settings: SearchSettings, caps: Budget) -> Plan:
+    priced = all(recording.endpoint(None, model).price is not None for model in recording.models)
+    if settings.cost_unit == "usd" and not priced:
+        raise UserError("--cost-unit usd needs prices: give each model price = { input = …, output = … }")
+    unit: CostUnit = settings.cost_unit or ("usd" if priced else "tokens")
+    most = min(settings.max_evals or MOST_STRUCTURES, space.valid or MOST_STRUCTURES)
+    _ = task.split
+    return Plan(space, method, task, settings, unit, caps, most)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The two parts of a search, and the money kept for the second."""
+
+    recording: Recording
+    plan: Plan
+    concurrency: int | None
+    watch: Watch | None
+    study: Study = field(init=False)
+    finale: Finale = field(init=False)
+
+    def __post_init__(self) -> None:
+        plan = self.plan
+        self.study = Study(
+            self.recording,
+            plan.task,
+            plan.task.split.search,
+            open_strategy(plan.method, plan.space, self.recording.seed),
+            plan.settings,
+            plan.unit,
+            plan.caps,
+            plan.most,
+            plan.most if plan.space.valid is not None else None,
+            self.concurrency,
+            self.watch,
+            self._keep_for_later,
+        )
+        self.finale = Finale(
+            self.recording, plan.task, plan.settings, plan.unit, plan.caps, self.concurrency, self.watch
+        )
+
+    async def run(self) -> SearchReport:
+        """Search, select, test."""
+        self._keep_for_later(self.study)
+        ended_by = await self.study.explore()
+        message = str(self.recording.limit or "") if ended_by == "budget" else ""
+        self.recording.account.set_aside(Amount())
+        chosen = self._finalists()
+        if ended_by != "interrupt" and chosen:
+            self.recording.limit = None if self.recording.in_time else self.recording.limit
+            ending = await self.finale.run(chosen)
+            ended_by = ended_by if ending == "done" else ending
+            message = message or str(self.recording.limit or "")
+        rows = [*self.study.rows, *self.finale.selected.values()]
+        return self._report(ended(self.recording, ended_by, _usable(rows)), message)
+
+    def _finalists(self) -> list[Workflow]:
+        trials = {trial.structure.name: trial for trial in self.study.trials}
+        structures = {trial.structure.name: trial.structure.workflow for trial in self.study.trials}
+        if self.study.racing:
+            structures.update({each.name: each.workflow for each in self.study.unfinished()})
+            names: Sequence[str] = finalists(self.study.race.standing())
+        else:
+            weight = self.plan.settings.weight
+            whole = [trial for trial in trials.values() if trial.score is not None]
+            whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
+            names = [trial.structure.name for trial in whole[:FINALISTS]]
+        return [structures[name] for name in names if name in structures]
+
+    def _keep_for_later(self, study: Study) -> None:
+        """Set aside what selection and test will cost, as far as is known by now."""
+        budget = self.recording.account.budget
+        if budget.calls is None and budget.usd is None and budget.tokens is None:
+            return
+        task, settings = self.plan.task, self.plan.settings
+        workflows = [trial.structure.workflow for trial in study.trials if trial.stopped_at is None]
+        workflows = workflows or [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
+        dearest = sorted((workflow.calls.high or workflow.calls.low for workflow in workflows), reverse=True)
+        basics = sum(workflow.calls.low for workflow in standard_baselines(task))
+        selection = len(task.split.selection) * (sum(dearest[:FINALISTS]) + basics)
+        test = len(task.split.test) * settings.test_repeat * 2 * dearest[0]
+        calls = selection + test
+        tokens, usd = self._per_call(study)
+        self.recording.account.set_aside(Amount(calls, int(SAFETY * calls * tokens), SAFETY * calls * usd))
+
+    def _per_call(self, study: Study) -> tuple[float, float]:
+        outcomes = [outcome for row in study.rows for outcome in row.outcomes if outcome.finished]
+        calls = sum(outcome.calls for outcome in outcomes)
+        if calls:
+            return sum(o.tokens for o in outcomes) / calls, sum(o.usd or 0.0 for o in outcomes) / calls
+        single = standard_baselines(self.plan.task)[0]
+        first = one_workflow(single, self.plan.task.split.search, self.recording.endpoint())
+        count = max(1.0, first.calls.low)
+        return first.tokens.low / count, (first.usd.low / count if first.usd else 0.0)
+
+    def _report(self, ended_by: EndedBy, message: str) -> SearchReport:
+        tally = self.recording.tally
+        spent = {
+            "usd": tally.total_usd,
+            "calls_logical": tally.logical,
+            "calls_paid": tally.paid,
+            "tokens": tally.usage.total,
+            "seconds": self.recording.seconds,
+        }
+        return SearchReport(
+            self.recording.id,
+            ended_by,
+            message,
+            self.plan.space,
+            self.plan.method,
+            self.recording.seed,
+            sorted(self.study.trials, key=lambda trial: trial.number),
+            self.finale,
+            len(self.plan.task.split.test),
+            spent,
+        )
+
+
+def _usable(rows: Sequence[Row]) -> list[Row]:
+    """All outcomes as one row: a single unlucky block of a search makes it no failure of the infrastructure."""
+    outcomes = [outcome for row in rows for outcome in row.outcomes]
+    return [Row("search", (), (), (), 1, outcomes)]
+
+
+async def estimate_search(
+    session: Session,
+    space: str,
+    *,
+    task: TaskLike,
+    method: str = "all",
+    settings: SearchSettings | None = None,
+    models: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    drop_bad_gold: bool = False,
+) -> SearchEstimate:
+    """What a search would cost, and what difference its test part can show; nothing is spent."""
+    check_method(space_kind(space), method)
+    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    asked = settings or SearchSettings()
+    if asked.split_seed is not None:
+        opened = replace(opened, seed=asked.split_seed)
+    found = open_space(space, Path.cwd())
+    endpoint = session.endpoint(Cast(tuple(models), roles or {}).model(None, session.roles, session.aliases))
+    most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
+    split = opened.split
+    structures = found.structures()[:most]
+    workflows = [structure.workflow for structure in structures]
+    first_block = [sample for cluster in blocks_of(split.search, asked.block)[0] for sample in cluster]
+    total = Estimate(Range(0, 0), Range(0, 0), Range(0, 0) if endpoint.price else None, Range(0, 0))
+    for workflow in workflows:
+        least = one_workflow(workflow, first_block, endpoint)
+        whole = one_workflow(workflow, split.search, endpoint)
+        total += _between(least, whole).times(asked.search_repeat, asked.search_repeat)
+    closing = [one_workflow(each, split.selection, endpoint) for each in (*workflows, *standard_baselines(opened))]
+    cheapest = min(closing, key=lambda each: each.calls.low)
+    selection = closing[-1] + closing[-2] + closing[-3] + cheapest.times(1, 1)
+    for each in sorted(closing[:-3], key=lambda each: -(each.calls.high or 0.0))[1:FINALISTS]:
+        selection += each.times(0, 1)
+    dearest = max(workflows, key=lambda workflow: workflow.calls.high or 0)
+    test = one_workflow(dearest, split.test, endpoint).times(0, 3 * asked.test_repeat)
+    cost = total + selection + test
+    calls = Range(total.calls.low / most, None if total.calls.high is None else total.calls.high / most)
+    questions = len({sample.group or sample.id for sample in split.test})
+    return SearchEstimate(
+        Range(most, most),
+        Range(len(first_block), len(split.search)),
+        calls,
+        cost,
+        detectable_difference(questions, repeats=asked.test_repeat),
+    )
+
+
+def _between(least: Estimate, most: Estimate) -> Estimate:
+    usd = None if least.usd is None or most.usd is None else Range(least.usd.low, most.usd.high)
+    return Estimate(
+        Range(least.calls.low, most.calls.high),
+        Range(least.tokens.low, most.tokens.high),
+        usd,
+        Range(least.seconds.low, most.seconds.high),
+    )

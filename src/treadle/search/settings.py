@@ -1,0 +1,58 @@
+"""How a search is run: everything but its space, task and models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from treadle.errors import UserError
+
+Objective = Literal["score", "cheapest"]
+CostUnit = Literal["usd", "tokens", "calls", "seconds"]
+COST_UNITS: tuple[CostUnit, ...] = ("usd", "tokens", "calls", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Settings of a search.
+
+    Attributes:
+        max_evals: Structures evaluated at most; ``None`` is all that a finite space has, at most 100.
+        weight: λ of the objective score − λ·cost, in fractions of the score per ``cost_unit`` per question.
+        cost_unit: What cost is counted in; ``None`` is dollars when every model is priced, else tokens.
+        margin: Points within which a difference does not matter.
+        objective: ``score``, or ``cheapest``: the cheapest structure that is not worse than the best by more than the
+            margin.
+        batch: Suggestion k sees exactly the results of suggestions ≤ k − batch, whatever runs at once.
+        block: Questions between two decisions of the race; ``None`` is a sixth of the search part, at least 4.
+        race: Whether hopeless structures stop early.
+        test_repeat: Fresh draws of every test question.
+        split_seed: Seeds the three-way split instead of the data's hash.
+        search_repeat: Draws of every search question.
+    """
+
+    max_evals: int | None = None
+    weight: float = 0.0
+    cost_unit: CostUnit | None = None
+    margin: float = 2.0
+    objective: Objective = "score"
+    batch: int = 8
+    block: int | None = None
+    race: bool = True
+    test_repeat: int = 3
+    split_seed: int | None = None
+    search_repeat: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_evals", 1), ("batch", 1), ("block", 1), ("test_repeat", 1), ("search_repeat", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UserError(f"{name.replace('_', '-')} must be {least} or more, not {value}")
+        if self.weight < 0:
+            raise UserError(f"lambda must not be negative, not {self.weight:g}")
+        if self.margin < 0:
+            raise UserError(f"margin must not be negative, not {self.margin:g}")
+        if self.objective not in ("score", "cheapest"):
+            raise UserError(f"unknown objective {self.objective!r}; known: score, cheapest")
+        if self.cost_unit is not None and self.cost_unit not in COST_UNITS:
+            raise UserError(f"unknown cost unit {self.cost_unit!r}; known: {', '.join(COST_UNITS)}")

@@ -1,0 +1,88 @@
+"""Several tasks as one: every sample keeps its own scorer and equality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from treadle.ledger.problem import Problem
+from treadle.ledger.run import Run
+from treadle.tasks.base import Sample, Score, Scorer
+from treadle.tasks.split import Split
+from treadle.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class JoinedScorer:
+    """Grades each sample with the scorer of the task it comes from."""
+
+    owners: dict[str, tuple[Scorer, Sample]]
+    name: str
+    answer_format: str = ""
+    judged: bool = False
+
+    async def score(self, sample: Sample, answer: str, run: Run) -> Score:
+        """Grade with the sample's own scorer."""
+        scorer, original = self.owners[sample.id]
+        return await scorer.score(original, answer, run)
+
+    def same(self, a: str, b: str) -> bool:
+        """Equality of texts; problems carry the equality of their own task."""
+        return a == b
+
+    def show(self, target: Any) -> str:
+        """The target as text."""
+        return str(target)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTask(Task):
+    """A task made of others; problems are those of the task a sample comes from."""
+
+    parts: dict[str, tuple[Task, Sample]] = field(default_factory=dict[str, "tuple[Task, Sample]"])
+
+    @cached_property
+    def split(self) -> Split:
+        """The parts of the tasks put together, so that examples of one part are never test rows of the whole.
+
+        Raises:
+            UserError: One of the tasks is too small to be split.
+        """
+        places: dict[tuple[int, str], int] = {}
+        for task in {id(task): task for task, _ in self.parts.values()}.values():
+            for place, part in enumerate((task.split.search, task.split.selection, task.split.test)):
+                places.update({(id(task), sample.id): place for sample in part})
+        chosen: tuple[list[Sample], list[Sample], list[Sample]] = ([], [], [])
+        for sample in self.samples:
+            task, original = self.parts[sample.id]
+            chosen[places[id(task), original.id]].append(sample)
+        return Split(*(tuple(part) for part in chosen))
+
+    def problem(self, sample: Sample) -> Problem:
+        """What a workflow sees of a sample, under its joined id."""
+        task, original = self.parts[sample.id]
+        problem = task.problem(original)
+        problem.id = sample.id
+        return problem
+
+
+def join_tasks(tasks: Sequence[Task]) -> Task:
+    """One task from several, ids prefixed by their place (``"1/…"``); one task stays as it is."""
+    if len(tasks) == 1:
+        return tasks[0]
+    parts: dict[str, tuple[Task, Sample]] = {}
+    samples: list[Sample] = []
+    for place, task in enumerate(tasks, 1):
+        for sample in task.samples:
+            id = f"{place}/{sample.id}"
+            group = None if sample.group is None else f"{place}/{sample.group}"
+            samples.append(replace(sample, id=id, group=group))
+            parts[id] = (task, sample)
+    owners = {id: (task.scorer, sample) for id, (task, sample) in parts.items()}
+    names = " + ".join(task.name for task in tasks)
+    judged = any(getattr(task.scorer, "judged", False) for task in tasks)
+    scorer = JoinedScorer(owners, "+".join(dict.fromkeys(task.scorer.name for task in tasks)), judged=judged)
+    dropped = tuple(f"{place}/{id}" for place, task in enumerate(tasks, 1) for id in task.dropped)
+    return JoinedTask(names, tuple(samples), scorer, dropped=dropped, parts=parts)

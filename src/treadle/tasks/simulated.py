@@ -1,0 +1,67 @@
+"""``simulated:NAME?seed=N``: questions that only a simulated model can answer; it measures no real one."""
+
+from __future__ import annotations
+
+from treadle.errors import UnknownNameError
+from treadle.models.simulated_questions import SimulatedQuestion, simulated_questions
+from treadle.tasks.base import Sample
+from treadle.tasks.opening import Opening
+from treadle.tasks.scorers.exact import ExactScorer
+from treadle.tasks.spec import Options, read_spec
+from treadle.tasks.task import Task
+
+SIZES = (40, 30, 60)
+"""Samples of the search, selection and test parts, unless options say otherwise."""
+SKILLS = {
+    "llm": {"strong": 0.8, "llm": 0.65, "weak": 0.5},
+    "archon": {f"m{number}": round(0.8 - 0.03 * number, 2) for number in range(1, 11)},
+}
+"""The simulations, and the skill of each model that they bring, the strong one first."""
+
+
+def open_simulated(opening: Opening) -> Task:
+    """Open a simulated set.
+
+    Options: ``seed``; ``search``, ``selection`` and ``test``, the sizes of the parts; ``answers``, how many answers a
+    question can have; ``spread``, the standard deviation of the questions' difficulty.
+
+    Raises:
+        UnknownNameError: No such simulation.
+    """
+    options = opening.options
+    _skills(opening.spec.place)
+    parts = ("search", "selection", "test")
+    search, selection, test = (options.whole(part, size, least=1) for part, size in zip(parts, SIZES, strict=True))
+    questions = simulated_questions(
+        options.whole("seed", 1),
+        search + selection + test,
+        answers=options.whole("answers", 2, least=2),
+        spread=options.number("spread", 0.0),
+    )
+    return opening.task(
+        [_sample(question) for question in questions], ExactScorer(marked=True), (search, selection, test)
+    )
+
+
+def simulated_models(spec: str) -> tuple[str, ...]:
+    """The models that a simulated task brings, the strong one first.
+
+    Args:
+        spec: The task's name, such as ``simulated:llm?seed=3``; its seed is the models' too.
+
+    Raises:
+        UnknownNameError: No such simulation.
+    """
+    read = read_spec(spec)
+    seed = Options.of(read).whole("seed", 1)
+    return tuple(f"simulated:{name}?skill={skill:g}&seed={seed}" for name, skill in _skills(read.place).items())
+
+
+def _skills(name: str) -> dict[str, float]:
+    if name not in SKILLS:
+        raise UnknownNameError("simulation", name, SKILLS)
+    return SKILLS[name]
+
+
+def _sample(question: SimulatedQuestion) -> Sample:
+    return Sample(question.id, question.text, question.truth)

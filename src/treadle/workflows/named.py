@@ -1,0 +1,42 @@
+"""What the workflows that Treadle brings have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from treadle.ledger.problem import Problem
+from treadle.ledger.run import Run
+from treadle.workflows.base import Calls, Workflow
+from treadle.workflows.settings import canonical, check_settings
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWorkflow(ABC):
+    """A workflow with a name and typed settings; its fields are the settings.
+
+    Raises:
+        UserError: When a setting has a value that it does not take.
+    """
+
+    name: ClassVar[str]
+    by_vote: ClassVar[bool] = False
+    """Whether answers are compared with the task's equality."""
+
+    def __post_init__(self) -> None:
+        check_settings(self.name, self)
+
+    @property
+    @abstractmethod
+    def calls(self) -> Calls:
+        """Calls of one question."""
+
+    @abstractmethod
+    async def __call__(self, problem: Problem, run: Run) -> str:
+        """Answer a problem."""
+
+    @property
+    def workflow(self) -> Workflow:
+        """The workflow under its canonical name."""
+        return Workflow(canonical(self.name, self), self, self.calls, self.by_vote)
