@@ -14,7 +14,7 @@ import contextlib
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def serve(ready: Connection) -> None:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
+def server() -> Generator[str]:
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
     process.start()
@@ -53,7 +53,9 @@ def server() -> Iterator[str]:
 
 
 def made_task(questions: int) -> Task:
-    return Task("made", tuple(Sample(f"q{i}", f"What is {i} + 4 - {i}?", "4") for i in range(questions)), ContainsScorer())
+    return Task(
+        "made", tuple(Sample(f"q{i}", f"What is {i} + 4 - {i}?", "4") for i in range(questions)), ContainsScorer()
+    )
 
 
 async def treadle_run(url: str, workflow: str, questions: int, in_flight: int, concurrency: int) -> tuple[float, float]:

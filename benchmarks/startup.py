@@ -1,6 +1,6 @@
 """Seconds until `import treadle` and `treadle --help` are done: the best of several runs, each in a new process.
 
-    python benchmarks/startup.py
+python benchmarks/startup.py
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ class ModelSettings:
     """The name of the variable that holds the key."""
     timeout_s: float = 120.0
     """The whole call, in seconds of wall clock."""
-    max_concurrency: int = 32
+    max_concurrency: int | None = None
+    """Calls in flight; where nothing is said, 32, or what a local server takes at once."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     """Input and output together."""
@@ -214,7 +215,7 @@ def _model(aliases: TomlTable, alias: str) -> ModelSettings:
         base_url=_base_url(table),
         api_key_env=_api_key_env(table),
         timeout_s=table.number("timeout_s", default.timeout_s) or default.timeout_s,
-        max_concurrency=table.whole("max_concurrency", default.max_concurrency) or default.max_concurrency,
+        max_concurrency=table.whole("max_concurrency", None),
         requests_per_minute=table.number("requests_per_minute"),
         tokens_per_minute=table.number("tokens_per_minute"),
         retries=table.whole("retries", default.retries, zero=True) or 0,

@@ -91,7 +91,7 @@ async def test_an_empty_reply_is_a_format_failure_that_counts() -> None:
 async def test_a_workflow_that_raises_is_a_crash_with_its_cause() -> None:
     async def broken(problem: Problem, run: Run) -> str:
         await run.ask(problem)
-        return {}["missing"]
+        raise KeyError("missing")
 
     async with scripted_session(right) as session:
         report = await evaluate(session, [broken], made_task())
@@ -272,7 +272,7 @@ async def test_shared_calls_are_paid_once_and_cost_fresh_in_every_row() -> None:
 
 
 class Judging(ExactScorer):
-    judged = True
+    judged: bool = True
 
     async def score(self, sample: Sample, answer: str, run: Run) -> Score:
         await run.ask(f"grade {answer} say w0", role="judge")
@@ -316,6 +316,6 @@ async def test_progress_ends_at_the_total() -> None:
 
 
 @pytest.mark.parametrize("options", [{"repeat": 0}, {"fresh": -1}])
-async def test_impossible_counts_are_refused(options: dict[str, int]) -> None:
+async def test_impossible_counts_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(UserError):
         await measured(right, **options)

@@ -40,12 +40,10 @@ async def test_parallel_calls_cannot_all_pass_a_check_before_any_of_them_adds() 
 
 async def test_replies_that_cannot_be_used_are_paid_for_and_end_the_run_at_its_cap() -> None:
     async with recording_run(dollar, budget=Budget(usd=2.5), settings=A_DOLLAR_A_CALL) as (run, recording):
-        made = 0
+        for draw in range(2):
+            await run.ask("q", draw=draw)
         with pytest.raises(RunLimitError, match=r"--budget-usd 3 or more \(a lower max_tokens"):
-            for draw in range(10):
-                await run.ask("q", draw=draw)
-                made += 1
-    assert made == 2
+            await run.ask("q", draw=2)
     assert recording.tally.usd == pytest.approx(2.0)
 
 
@@ -95,8 +93,7 @@ def test_an_account_is_never_overdrawn_and_nobody_waits_for_ever(steps: list[Ste
                 assert account.spent.tokens <= cap
                 return 0 if fails else min(most, used)
         except OverBudgetError as error:
-            assert error.needed > cap
-            return 0
+            return 0 if error.needed > cap else -1
 
     async def story() -> int:
         return sum(await asyncio.gather(*(spend(*step) for step in steps)))

@@ -182,7 +182,8 @@ def test_an_account_without_credit_is_not_asked_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [RejectedError("wrong key", status=401), RejectedError("a web page", status=200), ConnectionFailedError("x")]
+    "error",
+    [RejectedError("wrong key", status=401), RejectedError("a web page", status=200), ConnectionFailedError("x")],
 )
 def test_an_endpoint_that_never_answered_is_the_users_to_mend(error: ProviderError) -> None:
     async def story() -> None:

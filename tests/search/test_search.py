@@ -11,6 +11,7 @@ import pytest
 
 from treadle.config import ModelSettings, PriceSettings
 from treadle.errors import NotYetError, UnknownNameError, UserError
+from treadle.evaluation.evaluate import Progress
 from treadle.ledger.budget import Budget
 from treadle.models.base import Request
 from treadle.search.report import SearchReport
@@ -131,15 +132,11 @@ async def stopped_after(store: Store, calls: int) -> SearchReport:
     model = Skilled(0.5, 0.6)
     async with scripted_session({"m": model}, settings=PRICES, store=store) as session:
 
-        async def watchdog() -> None:
-            while model.calls < calls:
-                await asyncio.sleep(0.1)
-            session.interrupt()
+        def watch(progress: Progress) -> None:
+            if progress.tally.paid >= calls:
+                session.interrupt()
 
-        guard = asyncio.ensure_future(watchdog())
-        report = await search(session, SPACE, task=made_task())
-        guard.cancel()
-        return report
+        return await search(session, SPACE, task=made_task(), watch=watch)
 
 
 @pytest.mark.parametrize("calls", [20, 150, 250])

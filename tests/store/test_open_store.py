@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import tempfile
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Generator
 from pathlib import Path

@@ -101,6 +101,7 @@ async def test_a_scorer_that_asks_models_is_never_asked_here() -> None:
     class Asking:
         name = "asking"
         answer_format = ""
+        judged: bool = False
 
         async def score(self, sample: Sample, answer: str, run: Run) -> Score:
             return Score(0.0, (await run.ask("is it right?")).text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 import shutil
 import time
@@ -13,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treadle.cli.reach import reach
+from treadle.cli.reach import key_name, reach
 from treadle.errors import TreadleError, UserError
 
 if TYPE_CHECKING:
-    from treadle.config import ModelSettings, Settings
+    from treadle.config import Settings
 
 _PARTS = (
     ("vendors", "pydantic_ai", "anthropic:, google: and others"),
@@ -96,7 +95,7 @@ async def _model(alias: str, settings: Settings) -> Check:
             configured.model,
             base_url=configured.base_url,
             api_key_env=configured.api_key_env,
-            max_concurrency=configured.max_concurrency,
+            max_concurrency=configured.max_concurrency or 1,
             folder=settings.folder,
         )
     except TreadleError as error:
@@ -105,14 +104,9 @@ async def _model(alias: str, settings: Settings) -> Check:
         ok, detail = await reach(configured)
     finally:
         await model.aclose()
-    return Check(name, ok, "; ".join(part for part in (configured.model, _key(configured), detail) if part))
-
-
-def _key(model: ModelSettings) -> str:
-    name = model.api_key_env
-    if name is None:
-        return ""
-    return f"{name} is set" if os.environ.get(name) else f"{name} is not set"
+    variable = key_name(configured)
+    words = (configured.model, "" if variable is None else f"{variable} is set", detail)
+    return Check(name, ok, "; ".join(word for word in words if word))
 
 
 def _part(extra: str, module: str, use: str) -> Check:

@@ -40,7 +40,7 @@ def estimated(
     from treadle.ledger.recording import Cast
 
     cast = Cast(options.cast(), options.roles())
-    endpoint = session.endpoint(cast.require(None, session.roles, session.aliases))
+    endpoint = session.endpoint(cast.model(None, session.roles, session.aliases))
     return estimate(prepare_workflows(workflows), samples, endpoint, repeat)
 
 

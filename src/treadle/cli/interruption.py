@@ -48,7 +48,10 @@ class Interruption:
 
     @contextlib.contextmanager
     def listening(self) -> Generator[None]:
-        """Take the signals for as long as the block runs."""
+        """Take the signals for as long as the block runs; only the main thread can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         breaking = hasattr(signal, "setitimer")
         if breaking:

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from treadle.config import ModelSettings
 
 _TIMEOUT_S = 5.0
-_OFFICIAL = "https://api.openai.com/v1"
-_OFFICIAL_KEY = "OPENAI_API_KEY"
 _ON_THIS_MACHINE = {
     "simulated": "says nothing about real models",
     "scripted": "the script loads",
@@ -29,18 +27,35 @@ class _Listing:
     data: list[_Entry]
 
 
+def key_name(model: ModelSettings) -> str | None:
+    """The environment variable that holds a model's key, where one is set; a key goes only where it belongs."""
+    from treadle.models.registry import OPENAI_COMPATIBLE, VENDORS
+
+    if model.api_key_env is not None:
+        names: tuple[str, ...] = (model.api_key_env,)
+    else:
+        address = {**OPENAI_COMPATIBLE, **VENDORS}.get(model.model.partition(":")[0])
+        own = address is not None and model.base_url in (None, address.base_url)
+        names = address.keys if address is not None and own else ()
+    return next((name for name in names if os.environ.get(name, "").strip()), None)
+
+
 async def reach(model: ModelSettings) -> tuple[bool, str]:
     """Whether a model's endpoint answers ``GET /models``, and in words what came of it.
 
     Args:
         model: One alias of treadle.toml.
     """
+    from treadle.models.registry import OPENAI_COMPATIBLE
+
     provider, _, name = model.model.partition(":")
     if provider in _ON_THIS_MACHINE:
         return True, _ON_THIS_MACHINE[provider]
-    if provider != "openai" and model.base_url is None:
+    if provider not in OPENAI_COMPATIBLE:
         return True, "not contacted"
-    return await _ask(model.base_url or _OFFICIAL, os.environ.get(model.api_key_env or _OFFICIAL_KEY), name)
+    root = (model.base_url or OPENAI_COMPATIBLE[provider].base_url).rstrip("/")
+    variable = key_name(model)
+    return await _ask(root, None if variable is None else os.environ[variable].strip(), name)
 
 
 async def _ask(root: str, key: str | None, name: str) -> tuple[bool, str]:

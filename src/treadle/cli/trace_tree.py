@@ -27,8 +27,10 @@ def answered(document: Document, message: str = "", *, simulated: bool = False) 
         simulated: Whether a model is simulated.
     """
     parts: list[RenderableType] = [heading("answer", simulated=True), ""] if simulated else []
-    if document["answer"]:
+    if document["answer"].strip():
         parts += [Text(clean(document["answer"])), ""]
+    elif document["status"] == "ok":
+        parts.append(Text("the model returned nothing", style="yellow"))
     if document["status"] != "ok" and document["ended_by"] in ("done", "infra"):
         parts.append(Text(f"{document['status']}: {clean(message)}", style="yellow"))
     else:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.measured import Measured, read_measured
 from treadle.evaluation.preparing import TaskLike, WorkflowLike
-from treadle.evaluation.statistics.paired import Comparison, compare_paired
+from treadle.evaluation.report import INFRA_SHARE
+from treadle.evaluation.statistics.paired import Comparison
 from treadle.ledger.session import Session
 
 
@@ -17,7 +18,8 @@ from treadle.ledger.session import Session
 class ComparisonReport:
     """The document of `treadle.compare`; the difference is ``a`` − ``b``, in points.
 
-    ``flipped`` are the questions that one side gets right and the other wrong.
+    ``flipped`` are the questions that one side gets right and the other wrong. Where the provider failed on more than
+    5 % of either side's questions, ``ended_by`` is ``infra`` and no verdict is given.
     """
 
     a: str
@@ -37,7 +39,7 @@ class ComparisonReport:
             "difference": found.difference,
             "ci95": list(found.ci95),
             "p_value": found.p_value,
-            "verdict": found.verdict,
+            "verdict": None if self.ended_by == "infra" else found.verdict,
             "flipped": list(self.flipped),
         }
 
@@ -57,11 +59,10 @@ async def compare(
             raise UserError("comparing workflows needs a task to measure them on")
         return compare_measured(await read_measured(session, a), await read_measured(session, b), margin)
     report = await evaluate(session, [a, b], task, command="compare", **measuring)
-    if len(report.rows) < 2:
-        raise UserError(f"both sides are the same workflow, {report.rows[0].workflow}")
     rows = [await read_measured(session, f"{report.run}/{row.workflow}") for row in report.rows]
-    found = compare_measured(rows[0], rows[1], margin)
-    return ComparisonReport(found.a, found.b, found.comparison, found.flipped, report.ended_by, report.message)
+    found = compare_measured(rows[0], rows[-1], margin)
+    ended_by = found.ended_by if report.ended_by == "done" else report.ended_by
+    return replace(found, ended_by=ended_by, message=report.message or found.message)
 
 
 def compare_measured(a: Measured, b: Measured, margin: float = 2.0) -> ComparisonReport:
@@ -78,8 +79,13 @@ def compare_measured(a: Measured, b: Measured, margin: float = 2.0) -> Compariso
     first = [a.scores[id] for id in shared]
     second = [b.scores[id] for id in shared]
     groups = [a.groups.get(id, id) for id in shared]
+    found = compare_paired(first, second, groups, margin)
+    if a.address == b.address:
+        found = Comparison(found.n, 0.0, (0.0, 0.0), 1.0, "no difference")
     flipped = tuple(id for id, x, y in zip(shared, first, second, strict=True) if x == x and y == y and _differ(x, y))
-    return ComparisonReport(a.address, b.address, compare_paired(first, second, groups, margin), flipped)
+    failed = max(side.infra_share for side in (a, b))
+    message = f"the provider failed on {failed:.0%} of the questions: no verdict" if failed > INFRA_SHARE else ""
+    return ComparisonReport(a.address, b.address, found, flipped, "infra" if message else "done", message)
 
 
 def _differ(x: float, y: float) -> bool:

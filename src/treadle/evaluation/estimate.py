@@ -26,7 +26,8 @@ class Range:
     high: float | None
 
     def __add__(self, other: Range) -> Range:
-        return Range(self.low + other.low, None if None in (self.high, other.high) else self.high + other.high)  # pyright: ignore[reportOptionalOperand]
+        high = None if self.high is None or other.high is None else self.high + other.high
+        return Range(self.low + other.low, high)
 
     def times(self, low: float, high: float | None) -> Range:
         """This range, so many times at least and at most."""

@@ -9,11 +9,18 @@ from dataclasses import dataclass, field
 from treadle.errors import UserError
 from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.outcome import Outcome, Question, answer_question
-from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_task, prepare_workflows, spec_of
+from treadle.evaluation.preparing import (
+    TaskLike,
+    WorkflowLike,
+    prepare_cast,
+    prepare_task,
+    prepare_workflows,
+    spec_of,
+)
 from treadle.evaluation.report import INFRA_SHARE, Report, Row
 from treadle.ledger.budget import Budget
 from treadle.ledger.keys import MAX_REPEATS
-from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.recording import EndedBy, Recording
 from treadle.ledger.session import Session
 from treadle.ledger.tally import Tally
 from treadle.tasks.base import Sample
@@ -133,7 +140,7 @@ def begin(recording: Recording, budget_caps: Budget) -> None:
         UserError: When no model is given, a name is unknown, a key is missing or dollars cannot be counted.
     """
     recording.dollar_caps = budget_caps.usd is not None
-    for model in recording.models:
+    for model in (*recording.models, *recording.cast.roles.values()):
         recording.endpoint(None, model)
     recording.endpoint()
 
@@ -165,13 +172,14 @@ async def evaluate(
         raise UserError("fresh must not be negative")
     found = prepare_workflows(workflows)
     opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    cast = prepare_cast(session, task, models, roles)
     recording = await session.record(
         command,
         task=opened.name,
         spec=spec_of(
-            opened, found, models=list(models), roles=dict(roles or {}), repeat=repeat, fresh=fresh, seed=seed
+            opened, found, models=list(cast.models), roles=dict(roles or {}), repeat=repeat, fresh=fresh, seed=seed
         ),
-        cast=Cast(tuple(models), roles or {}),
+        cast=cast,
         budget=budget,
         seed=seed,
         fresh=fresh,

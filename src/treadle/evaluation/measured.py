@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from statistics import fmean
 from typing import Any
 
@@ -27,6 +27,11 @@ class Measured:
     task: str
     scores: dict[str, float]
     groups: dict[str, str]
+
+    @property
+    def infra_share(self) -> float:
+        """Share of the finished questions on which the provider failed."""
+        return sum(isnan(score) for score in self.scores.values()) / max(1, len(self.scores))
 
 
 async def read_measured(session: Session, address: str) -> Measured:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 from treadle.errors import (
     CrashError,
@@ -16,6 +17,7 @@ from treadle.errors import (
     UserError,
 )
 from treadle.ledger.budget import Account, Budget
+from treadle.ledger.journal import Record
 from treadle.ledger.keys import draw_base
 from treadle.ledger.recording import Recording
 from treadle.ledger.run import Run
@@ -131,8 +133,9 @@ async def _answer(question: Question, run: Run) -> str:
     problem = question.task.problem(question.sample)
     limit = question.caps.seconds
     try:
+        answer: Any = None
         if limit is None:
-            answer: object = await question.workflow(problem, run)
+            answer = await question.workflow(problem, run)
         else:
             async with asyncio.timeout(limit) as clock:
                 answer = await question.workflow(problem, run)
@@ -167,7 +170,7 @@ def _value(status: Status, score: Score | None) -> float | None:
 def classify(error: BaseException) -> tuple[Status, str]:
     """The status of a question whose workflow raised, and the reason in words."""
     if isinstance(error, BaseExceptionGroup):
-        return classify(_gravest(error))
+        return classify(_gravest(cast("BaseExceptionGroup[BaseException]", error)))
     if isinstance(error, UserError):
         raise error
     if isinstance(error, RunLimitError):
@@ -197,7 +200,7 @@ async def _keep(recording: Recording, question: Question, outcome: Outcome, scop
         outcome.seconds,
         encode(documents),
     )
-    records = [sample, *scope.records()]
+    records: list[Record] = [sample, *scope.records()]
     if outcome.score is not None:
         records.append(
             ScoreRecord(
@@ -208,10 +211,18 @@ async def _keep(recording: Recording, question: Question, outcome: Outcome, scop
 
 
 def _gravest(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The leaf of a task group's failures that says most about the question."""
+    """The failure of a task group that says most about the question."""
+    leaves = list(_leaves(group))
     for kind in (UserError, RunLimitError, SampleFailure):
-        found = group.subgroup(kind)
-        if found is not None:
-            return _gravest(found) if isinstance(found.exceptions[0], BaseExceptionGroup) else found.exceptions[0]
-    leaf = group.exceptions[0]
-    return _gravest(leaf) if isinstance(leaf, BaseExceptionGroup) else leaf
+        for leaf in leaves:
+            if isinstance(leaf, kind):
+                return leaf
+    return leaves[0]
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(cast("BaseExceptionGroup[BaseException]", error))
+        else:
+            yield error

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from treadle.errors import UserError
+from treadle.ledger.recording import Cast
 from treadle.ledger.session import Session
 from treadle.store.base import EventRecord
 from treadle.store.text import decode, encode
 from treadle.tasks.base import Sample
+from treadle.tasks.decorator import UserTask
 from treadle.tasks.gold import GoldReport, apply_gold, check_gold, gold_key
 from treadle.tasks.joined import join_tasks
-from treadle.tasks.open import open_task
+from treadle.tasks.open import as_task
+from treadle.tasks.simulated import simulated_models
 from treadle.tasks.task import Task
 from treadle.workflows.base import AnswerFunction, Workflow
 from treadle.workflows.registry import as_workflow
@@ -21,7 +25,9 @@ from treadle.workflows.registry import as_workflow
 GOLD_CHECK = "gold"
 
 WorkflowLike = str | Workflow | AnswerFunction
-TaskLike = str | Task | Sequence[str]
+TaskLike = str | Task | UserTask | Sequence[str]
+AUTO = "auto"
+"""Stands for the models that a simulated task brings."""
 
 
 def prepare_workflows(workflows: Sequence[WorkflowLike]) -> list[Workflow]:
@@ -30,8 +36,13 @@ def prepare_workflows(workflows: Sequence[WorkflowLike]) -> list[Workflow]:
     Raises:
         UserError: When a spec is wrong.
     """
-    found = [as_workflow(workflow, folder=Path.cwd()) for workflow in workflows]
-    return list({workflow.name: workflow for workflow in found}.values())
+    found: dict[str, Workflow] = {}
+    for given in workflows:
+        workflow = as_workflow(given, folder=Path.cwd())
+        known = found.setdefault(workflow.name, workflow)
+        if known.answer != workflow.answer:
+            raise UserError(f"two workflows are called {workflow.name}; give one another @workflow(name=…)")
+    return list(found.values())
 
 
 async def prepare_task(
@@ -47,8 +58,8 @@ async def prepare_task(
     """
     if isinstance(task, Task):
         return task if limit is None else task.limit(limit)
-    specs = [task] if isinstance(task, str) else list(task)
-    opened = [open_task(spec, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for spec in specs]
+    given = [task] if isinstance(task, str) or not isinstance(task, Sequence) else list(task)
+    opened = [as_task(each, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for each in given]
     return join_tasks([await _with_good_references(session, each) for each in opened])
 
 
@@ -60,6 +71,24 @@ async def _with_good_references(session: Session, task: Task) -> Task:
     report = await check_gold(task)
     await session.journal.write(EventRecord("", GOLD_CHECK, key, time.time(), encode(report)))
     return apply_gold(task, report)
+
+
+def prepare_cast(
+    session: Session, task: TaskLike, models: Sequence[str], roles: Mapping[str, str] | None = None
+) -> Cast:
+    """Who plays which part; ``auto`` stands for the models of a simulated task, and is what one takes by itself.
+
+    Raises:
+        UserError: When ``auto`` is asked for and the task brings no models.
+    """
+    specs = [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task)
+    simulated = [spec for spec in specs if spec.startswith("simulated:")]
+    own = not models and not session.aliases and bool(simulated)
+    if tuple(models) != (AUTO,) and not own:
+        return Cast(tuple(models), roles or {})
+    if not simulated:
+        raise UserError("--models auto takes the models of a simulated task; name models for this one")
+    return Cast(simulated_models(simulated[0]), roles or {})
 
 
 def clusters_of(samples: Sequence[Sample]) -> dict[str, str]:

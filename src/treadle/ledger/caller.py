@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -17,14 +17,14 @@ from treadle.errors import (
     ProviderError,
     QuotaError,
     RejectedError,
-    SampleFailure,
+    TreadleError,
 )
 from treadle.ledger.budget import Account, Amount
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import RequestAddress
 from treadle.ledger.limits import ModelLimits
 from treadle.ledger.retries import RetryPolicy
-from treadle.models.base import Completion, FinishReason, Model, Price, Request, ToolCall, Usage
+from treadle.models.base import Completion, FinishReason, Model, ModelIdentity, Price, Request, ToolCall, Usage
 from treadle.store.base import CallRecord
 from treadle.store.text import decode, encode
 
@@ -36,11 +36,13 @@ class Endpoint:
     """A model as a session uses it: with its settings (``max_tokens`` always among them), price, limits and health.
 
     ``answered`` is whether it has answered in this session; ``exhausted`` is the error of an account without credit,
-    repeated without asking again.
+    repeated without asking again; ``identity`` is what the model's calls are addressed by; ``start``, where there is
+    one, gets the model ready, which is no part of any call's time.
     """
 
     alias: str
     model: Model
+    identity: ModelIdentity
     limits: ModelLimits
     price: Price | None = None
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -48,6 +50,7 @@ class Endpoint:
     retries: RetryPolicy = field(default_factory=RetryPolicy)
     answered: bool = False
     exhausted: QuotaError | None = None
+    start: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ class Caller:
             record = CallRecord(
                 key,
                 run,
-                str(endpoint.model.identity),
+                str(endpoint.identity),
                 request.draw,
                 address.body,
                 encode(
@@ -240,6 +243,8 @@ class Caller:
     async def _attempt(endpoint: Endpoint, request: Request, tokens: int) -> Completion:
         loop = asyncio.get_running_loop()
         async with endpoint.limits.slot(tokens):
+            if endpoint.start is not None:
+                await endpoint.start()
             started = loop.time()
             try:
                 async with asyncio.timeout(endpoint.timeout_s):
@@ -248,7 +253,7 @@ class Caller:
                 raise CallTimeoutError(
                     f"{endpoint.alias} did not finish within {endpoint.timeout_s:g} s; raise timeout_s if it needs more"
                 ) from error
-            except SampleFailure:
+            except TreadleError:
                 raise
             except Exception as error:
                 raise ProviderError(f"{endpoint.alias}: the model's own code raised {error!r}") from error

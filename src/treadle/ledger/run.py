@@ -128,7 +128,7 @@ class Run:
         endpoint = scope.recording.endpoint(role, model)
         merged = normal_settings({**endpoint.settings, **settings}) if settings else endpoint.settings
         request = Request(endpoint.alias, turns, merged, schema, tools)
-        address = RequestAddress(endpoint.model.identity, request)
+        address = RequestAddress(endpoint.identity, request)
         strand = scope.strand()
         number = scope.draw(strand, address) if draw is None else draw
         request = Request(endpoint.alias, turns, merged, schema, tools, scope.draw_base + number)

@@ -21,13 +21,14 @@ from treadle.ledger.limits import ModelLimits
 from treadle.ledger.prices import listed_price
 from treadle.ledger.recording import Cast, Recording
 from treadle.ledger.retries import RetryPolicy
-from treadle.models.base import DEFAULT_MAX_TOKENS, Model, Price
+from treadle.models.base import DEFAULT_MAX_TOKENS, Model, Price, Served
 from treadle.models.registry import build_model
 from treadle.store.base import CallRecord, RunRecord, Store
 from treadle.store.open import open_store
 from treadle.store.owner import owner
 from treadle.store.text import encode
 
+DEFAULT_CONCURRENCY = 32
 _NEAR = 200
 """How many of the latest runs a mistyped id is compared with."""
 
@@ -114,7 +115,7 @@ class Session:
             settings.model,
             base_url=settings.base_url,
             api_key_env=settings.api_key_env,
-            max_concurrency=settings.max_concurrency,
+            max_concurrency=settings.max_concurrency or DEFAULT_CONCURRENCY,
             folder=self.settings.folder,
         )
         return _endpoint(name, model, settings)
@@ -190,14 +191,19 @@ def _run_id() -> str:
 def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
     price = settings.price
     identity = model.identity
+    served = model if isinstance(model, Served) else None
+    width = settings.max_concurrency or (served.slots if served else DEFAULT_CONCURRENCY)
     return Endpoint(
         alias,
         model,
-        ModelLimits(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute),
+        # A script may look at the alias, so two aliases of one script are two models.
+        replace(identity, name=f"{identity.name} as {alias}") if identity.provider == "scripted" else identity,
+        ModelLimits(width, settings.requests_per_minute, settings.tokens_per_minute),
         Price(price.input, price.output, price.cached_input, price.cache_write)
         if price is not None
         else listed_price(identity.provider, identity.name),
         normal_settings({"max_tokens": DEFAULT_MAX_TOKENS, **settings.settings}),
         settings.timeout_s,
         RetryPolicy(attempts=settings.retries + 1),
+        start=served.start if served else None,
     )

@@ -182,3 +182,17 @@ class Model(Protocol):
     async def aclose(self) -> None:
         """Free connections, processes and files."""
         ...
+
+
+@runtime_checkable
+class Served(Protocol):
+    """A model whose server runs here: it is started before its first call, and knows how much it takes at once."""
+
+    @property
+    def slots(self) -> int:
+        """Calls it answers at once."""
+        ...
+
+    async def start(self) -> None:
+        """Be ready to answer; called before every call, so quick once it is."""
+        ...

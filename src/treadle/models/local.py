@@ -124,6 +124,11 @@ class LocalModel:
         """Name and content of the file; never the port."""
         return self._identity
 
+    @property
+    def slots(self) -> int:
+        """Requests answered at once; more wait."""
+        return self._serving.slots
+
     async def start(self) -> None:
         """Start the server and wait until it is ready, so that the first call's latency is the model's own."""
         await self._client()

@@ -25,7 +25,7 @@ _NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eig
 _WORDS_AS_NUMBERS = {word: Decimal(value) for value, word in enumerate(_NUMERALS)}
 _PIECE = re.compile(r"[\s\u00a0]+")
 _JOINTS = re.compile(r"[-\u2010-\u2015/\u2044&]+")
-_AND = re.compile(r"\s*(?:,\s*and\s|,\s|\sand\s)\s*")
+_AND = re.compile(r", and |, | and ")
 
 
 def normalise_text(text: str) -> str:
@@ -108,7 +108,7 @@ def _f1(prediction: str, gold: str) -> float:
 
 
 def _spans(answer: str) -> list[str]:
-    parts = answer.split("|") if "|" in answer else _AND.split(answer)
+    parts = answer.split("|") if "|" in answer else _AND.split(" ".join(answer.split()))
     return [part for part in parts if part.strip()] or [answer]
 
 

@@ -92,7 +92,8 @@ class _Forms:
             rf"|(?i:(?:correct|right|best)[ ]+(?:option|choice|letter)[ ]+is)[ :]*(?P<called>{one})"
         )
         self.line = re.compile(
-            rf"^[ \t>#-]*+(?i:(?:option|choice|letter)[ ]++)?+[(\[<]?+[ ]*+([{both}])[ ]*+[)\]>]?+[ ]*+[.:]?+[ \t\r]*+$",
+            rf"^[ \t>#-]*+(?i:(?:option|choice|letter)[ ]++)?+"
+            rf"[(\[<]?+[ ]*+([{both}])[ ]*+[)\]>]?+[ ]*+[.:]?+[ \t\r]*+$",
             re.MULTILINE,
         )
         self.beginning = re.compile(

@@ -18,11 +18,11 @@ _MARKER = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _NUMBERLIKE = re.compile(r"[-+\u2212]?[*]{0,2}[$€£¥₹\\-]{0,3}\.?[0-9]|\\boxed|\$")
-_CLOSE = re.compile(r"\s*</answer>", re.IGNORECASE)
+_CLOSE = re.compile(r"</answer>", re.IGNORECASE)
 _NEXT = re.compile(r"\n(?P<line>[^\n]+)")
 _BARE = re.compile(r"[\s*_`~$#=\-]*|\s*\\\[\s*|\s*(?:```|~~~)[^\n]*")
 _LEAD = re.compile(r"\s*(?:(?:[-+>•]|#{1,6})\s+)?")
-_POLITE = re.compile(r"\s*I hope it is correct\.?\s*$", re.IGNORECASE)
+_POLITE = re.compile(r"I hope it is correct\.?\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ def final_answer(text: str) -> str | None:
 
     Markers, in any case and with bold or heading marks: ``Answer: x``, ``The answer is x``, ``Final answer: x``, a
     heading ``Answer`` alone on its line, ``<answer>x</answer>``, and ``#### x`` where x begins like a number or the
-    line is the reply's last (else it is a heading). ``the answer is not x`` states nothing.
+    line is the reply's last (else it is a heading). ``the answer is not x`` states nothing, and a statement ends where
+    the next marker begins.
 
     Args:
         text: A reply.
@@ -61,38 +62,51 @@ def statements(text: str) -> list[Statement]:
         The statements; a marker that nothing follows has an empty text.
     """
     found: list[Statement] = []
+    following = _Following(text)
     last_line = text.rstrip().rfind("\n") + 1
-    for marker in _MARKER.finditer(text):
-        rest = _rest(text, marker)
-        if marker["hash"] and not _NUMBERLIKE.match(rest) and marker.start() < last_line:
-            continue
+    markers = list(_MARKER.finditer(text))
+    limits = [marker.start() for marker in markers[1:]] + [len(text)]
+    for marker, limit in zip(markers, limits, strict=False):
         if marker["heading"] is not None and not _is_heading(text, marker):
             continue
-        if re.match(r"not\b", rest, re.IGNORECASE):
+        rest = _rest(text, marker, limit, following)
+        if marker["hash"] and not _NUMBERLIKE.match(rest) and marker.start() < last_line:
             continue
-        found.append(Statement(marker.start(), rest))
+        if not re.match(r"not\b", rest, re.IGNORECASE):
+            found.append(Statement(marker.start(), rest))
     return found
 
 
-def _rest(text: str, marker: re.Match[str]) -> str:
+class _Following:
+    """The next line with words after a position; positions are asked in rising order, so that no line is read twice."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.start = -1
+        self.line = ""
+
+    def after(self, begin: int) -> str:
+        if begin < 0:
+            return ""
+        if begin > self.start:
+            self.start, self.line = len(self.text), ""
+            for following in _NEXT.finditer(self.text, begin):
+                if not _BARE.fullmatch(following["line"]):
+                    self.start, self.line = following.start(), _LEAD.sub("", following["line"], count=1)
+                    break
+        return self.line
+
+
+def _rest(text: str, marker: re.Match[str], limit: int, following: _Following) -> str:
     begin = marker.end()
-    if marker["xml"]:
-        close = _CLOSE.search(text, begin)
-        return text[begin : close.start() if close else len(text)].strip()
-    end = text.find("\n", begin)
-    line = text[begin : end if end >= 0 else len(text)]
-    if _BARE.fullmatch(line):
-        line = _next_line(text, end)
-    return _unmarked(line)
-
-
-def _next_line(text: str, begin: int) -> str:
-    if begin < 0:
-        return ""
-    for following in _NEXT.finditer(text, begin):
-        if not _BARE.fullmatch(following["line"]):
-            return _LEAD.sub("", following["line"], count=1)
-    return ""
+    close = _CLOSE.search(text, begin, limit) if marker["xml"] else None
+    if close is not None:
+        return text[begin : close.start()].strip()
+    end = text.find("\n", begin, limit)
+    line = text[begin : end if end >= 0 and not marker["xml"] else limit]
+    if _BARE.fullmatch(line) and (end >= 0 or limit == len(text)):
+        line = following.after(end)
+    return _unmarked(_CLOSE.split(line, maxsplit=1)[0])
 
 
 def _is_heading(text: str, marker: re.Match[str]) -> bool:

@@ -88,14 +88,15 @@ def to_number(text: str) -> Decimal | None:
     if len(text) > 4 * MOST_DIGITS:
         return None
     plain = _MARKS.sub("", text.translate(_PLAIN)).strip()
-    if len(plain) > 2 and plain[0] + plain[-1] in ("()", "[]") and "," not in plain:
+    bracketed = len(plain) > 2 and plain[0] + plain[-1] in ("()", "[]")
+    if bracketed:
         plain = plain[1:-1].strip()
     signed = re.sub(r"^([-+])\s+(?=[0-9.\\])", r"\1", plain)
     fraction = _FRACTION.match(signed)
     if fraction is not None:
         return _quotient(fraction) if _only_unit(signed, fraction.end()) else None
     found = _NUMBER.match(signed)
-    if found is None or _is_pair(signed, found) or not _only_unit(signed, found.end()):
+    if found is None or (bracketed and _has_plain_commas(found)) or not _only_unit(signed, found.end()):
         return None
     return _decimal(_plain_form(found))
 
@@ -168,10 +169,13 @@ def _numbers(text: str) -> Iterator[str]:
             yield _plain_form(found)
 
 
+def _has_plain_commas(found: re.Match[str]) -> bool:
+    grouped = found["grouped"]
+    return grouped is not None and not found["currency"] and grouped.replace(",", "").isdecimal() and "," in grouped
+
+
 def _is_pair(text: str, found: re.Match[str]) -> bool:
-    if found["grouped"] is None or "," not in found["grouped"] or found["currency"]:
-        return False
-    if _NOT_DIGIT.sub("", found["grouped"]) != found["grouped"].replace(",", ""):
+    if not _has_plain_commas(found):
         return False
     before = text[max(0, found.start() - 8) : found.start()].rstrip()
     after = text[found.end() : found.end() + 16].lstrip()

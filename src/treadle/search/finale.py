@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from treadle.evaluation.evaluate import Measurement, Watch
-from treadle.evaluation.report import Row
+from treadle.evaluation.report import INFRA_SHARE, Row
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.budget import Budget
 from treadle.ledger.recording import EndedBy, Recording
 from treadle.search.selection import Measured, choose_cheapest, choose_winner, equal_cost, overall
 from treadle.search.settings import CostUnit, SearchSettings
-from treadle.search.verdict import NamedComparison, Contender, against_itself, conclude, detectable
+from treadle.search.verdict import Contender, NamedComparison, against_itself, conclude, detectable
 from treadle.store.base import EventRecord
 from treadle.store.text import canonical
 from treadle.tasks.base import Sample
@@ -45,6 +45,7 @@ class Finale:
         selected: Rows of the selection part by name.
         winner: The winner's workflow, once there is one.
         tested: The winner's row of the test part, once it was opened.
+        tested_rows: All rows of the test part.
         comparisons: What the test says.
         opened: The how-manieth opening of this test part it was; 0 while it is closed.
         detectable: Points that the test could have shown, or can.
@@ -61,6 +62,7 @@ class Finale:
     baselines: list[str] = field(default_factory=list[str])
     winner: Workflow | None = None
     tested: Row | None = None
+    tested_rows: list[Row] = field(default_factory=list[Row])
     comparisons: tuple[NamedComparison, ...] = ()
     opened: int = 0
     detectable: float | None = None
@@ -90,6 +92,11 @@ class Finale:
         baselines = [self._measured(name) for name in self.baselines]
         same_cost, best = equal_cost(baselines, winner.cost), overall(baselines)
         return await self._test(self.winner, *(everybody[each.name] if each else None for each in (same_cost, best)))
+
+    @property
+    def usable(self) -> bool:
+        """Whether the provider held: with more than 5 % failures on either side of the test no verdict is given."""
+        return all(row.infra_share <= INFRA_SHARE for row in self.tested_rows)
 
     def _choose(self, measured: Sequence[Measured]) -> Measured:
         groups = [sample.group or sample.id for sample in self.task.split.selection]
@@ -145,6 +152,7 @@ class Finale:
                 ended_by = await measurement.run()
                 rows.update({row.workflow: row for row in measurement.rows})
                 self.tested = rows[winner.name]
+                self.tested_rows = list(rows.values())
                 if ended_by != "done":
                     return ended_by
             tested = {name: Contender(name, scores_of(row)) for name, row in rows.items()}
@@ -153,9 +161,7 @@ class Finale:
             self.comparisons = conclude(
                 tested[winner.name], first, last, groups=groups, margin=self.settings.margin, opened=self.opened
             )
-            self.detectable = detectable(
-                tested[winner.name], tested[baseline.name], groups=groups, opened=self.opened
-            )
+            self.detectable = detectable(tested[winner.name], tested[baseline.name], groups=groups, opened=self.opened)
             if self.comparisons[-1].comparison.verdict != "better":
                 break
         return "done"
@@ -196,5 +202,5 @@ def standard_baselines(task: Task) -> list[Workflow]:
 
     One call, chain of thought, and five answers: voted on or, where answers have no equality, judged.
     """
-    several = "best-of-n" if getattr(task.scorer, "judged", False) else "self-consistency"
+    several = "best-of-n" if task.scorer.judged else "self-consistency"
     return [open_workflow(spec, folder=Path.cwd()) for spec in ("single", "cot", f"{several}?n={VOTES}")]

@@ -61,7 +61,7 @@ class SearchReport:
                 "n": self.test_questions,
                 "opened": finale.opened,
                 "detectable": finale.detectable,
-                "comparisons": [_comparison(each) for each in finale.comparisons],
+                "comparisons": [_comparison(each, finale.usable) for each in finale.comparisons],
             },
             "pareto": [_trial(trial) for trial in pareto(self.trials)],
             "spent": self.spent,
@@ -117,7 +117,7 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _comparison(row: NamedComparison) -> dict[str, Any]:
+def _comparison(row: NamedComparison, usable: bool) -> dict[str, Any]:
     found = row.comparison
     return {
         "against": row.against,
@@ -125,5 +125,5 @@ def _comparison(row: NamedComparison) -> dict[str, Any]:
         "difference": found.difference,
         "ci95": list(found.ci95),
         "p_value": found.p_value,
-        "verdict": found.verdict,
+        "verdict": found.verdict if usable else None,
     }

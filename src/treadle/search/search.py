@@ -10,11 +10,11 @@ from typing import Any
 from treadle.errors import UserError
 from treadle.evaluation.estimate import Estimate, Range, one_workflow
 from treadle.evaluation.evaluate import NO_CAPS, Watch, begin, ended
-from treadle.evaluation.preparing import TaskLike, prepare_task, spec_of
+from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.budget import Amount, Budget
-from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.recording import EndedBy, Recording
 from treadle.ledger.session import Session
 from treadle.search.finale import Finale, standard_baselines
 from treadle.search.report import SearchReport
@@ -24,6 +24,7 @@ from treadle.search.space import Space
 from treadle.search.spaces.open import open_space, space_kind
 from treadle.search.strategies.registry import check_method, open_strategy
 from treadle.search.study import Study, blocks_of
+from treadle.tasks.decorator import UserTask
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
@@ -98,7 +99,7 @@ async def search(
     if asked.split_seed is not None:
         opened = replace(opened, seed=asked.split_seed)
     found = open_space(space, Path.cwd())
-    cast = Cast(tuple(models), roles or {})
+    cast = prepare_cast(session, task, models, roles)
     recording = await session.record(
         "search",
         task=opened.name,
@@ -107,7 +108,7 @@ async def search(
             [],
             asked={
                 "space": space,
-                "task": [task] if isinstance(task, str) else [] if isinstance(task, Task) else list(task),
+                "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
                 "method": method,
                 "settings": asdict(asked),
                 "models": list(models),
@@ -189,7 +190,8 @@ class _Search:
             ended_by = ended_by if ending == "done" else ending
             message = message or str(self.recording.limit or "")
         rows = [*self.study.rows, *self.finale.selected.values()]
-        return self._report(ended(self.recording, ended_by, _usable(rows)), message)
+        ended_by = ended(self.recording, ended_by, _together(rows))
+        return self._report("infra" if ended_by == "done" and not self.finale.usable else ended_by, message)
 
     def _finalists(self) -> list[Workflow]:
         trials = {trial.structure.name: trial for trial in self.study.trials}
@@ -253,7 +255,7 @@ class _Search:
         )
 
 
-def _usable(rows: Sequence[Row]) -> list[Row]:
+def _together(rows: Sequence[Row]) -> list[Row]:
     """All outcomes as one row: a single unlucky block of a search makes it no failure of the infrastructure."""
     outcomes = [outcome for row in rows for outcome in row.outcomes]
     return [Row("search", (), (), (), 1, outcomes)]
@@ -278,7 +280,7 @@ async def estimate_search(
     if asked.split_seed is not None:
         opened = replace(opened, seed=asked.split_seed)
     found = open_space(space, Path.cwd())
-    endpoint = session.endpoint(Cast(tuple(models), roles or {}).model(None, session.roles, session.aliases))
+    endpoint = session.endpoint(prepare_cast(session, task, models, roles).model(None, session.roles, session.aliases))
     most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
     split = opened.split
     structures = found.structures()[:most]

@@ -48,7 +48,8 @@ class Score:
 class Scorer(Protocol):
     """Grades answers, and says when two answers are one.
 
-    ``same`` is reflexive and symmetric on whatever ``score`` reads from a reply; votes are counted with it. ``show``
+    ``same`` is reflexive and symmetric on whatever ``score`` reads from a reply, and false for a reply without an
+    answer, even with itself; votes are counted with it. ``show``
     writes a target the way a good answer would (for solved examples). ``score`` may ask models through ``run`` (a
     judge); such calls are the scorer's and stay out of a structure's own cost. It never raises for bad replies.
     """
@@ -56,6 +57,11 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """The name in reports and in ``?scorer=``."""
+        ...
+
+    @property
+    def judged(self) -> bool:
+        """Whether grading asks a model: then targets are not checked against themselves and answers not voted on."""
         ...
 
     @property

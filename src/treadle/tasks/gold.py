@@ -47,7 +47,7 @@ async def check_gold(task: Task) -> GoldReport:
     """
     checked = 0
     bad: list[BadGold] = []
-    if not getattr(task.scorer, "judged", False):
+    if not task.scorer.judged:
         for sample in task.samples:
             reference = "" if sample.target is None else task.scorer.show(sample.target)
             if reference:

@@ -82,7 +82,7 @@ def join_tasks(tasks: Sequence[Task]) -> Task:
             parts[id] = (task, sample)
     owners = {id: (task.scorer, sample) for id, (task, sample) in parts.items()}
     names = " + ".join(task.name for task in tasks)
-    judged = any(getattr(task.scorer, "judged", False) for task in tasks)
+    judged = any(task.scorer.judged for task in tasks)
     scorer = JoinedScorer(owners, "+".join(dict.fromkeys(task.scorer.name for task in tasks)), judged=judged)
     dropped = tuple(f"{place}/{id}" for place, task in enumerate(tasks, 1) for id in task.dropped)
     return JoinedTask(names, tuple(samples), scorer, dropped=dropped, parts=parts)

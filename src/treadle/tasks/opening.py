@@ -128,7 +128,7 @@ def target_reader(scorer: Scorer, names: FieldNames) -> Callable[[Row], Any]:
     """Reads the target that a scorer needs: it must be there, and be something that the scorer can grade."""
 
     def read(row: Row) -> Any:
-        optional = getattr(scorer, "judged", False) and not getattr(scorer, "needs_target", False)
+        optional = scorer.judged and not getattr(scorer, "needs_target", False)
         if optional and row.fields.get(names.target) is None:
             return None
         value = row.get(names.target, "target")

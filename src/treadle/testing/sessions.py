@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from typing import cast
 
 from treadle.config import ModelSettings, Settings
 from treadle.ledger.budget import Account, Budget
@@ -33,7 +34,7 @@ async def scripted_session(
         settings: Prices, limits and sampling settings by alias.
         store: A store to use; one in memory by default.
     """
-    given: Mapping[str, ModelLike] = models if isinstance(models, Mapping) else {"m": models}
+    given = cast("Mapping[str, ModelLike]", models if isinstance(models, Mapping) else {"m": models})
     opened = {alias: _model(alias, model) for alias, model in given.items()}
     config = Settings(models=dict(settings or {}))
     kept = store or open_store("sqlite:///:memory:", config.folder)
@@ -78,5 +79,3 @@ def new_scope(
     """A question of its own within a recording."""
     account = Account(caps) if caps else None
     return Scope(recording, "q", account=account, tallies=(recording.tally,), known_draws=known_draws or {})
-
-

@@ -60,4 +60,4 @@ async def _run(session: Session, workflow: str, question: str, options: Asking) 
 
         simulated = is_simulated(session, called(answer.trace))
         print_text(trace_tree.answered(answer.document(), answer.message, simulated=simulated))
-    return exit_code(answer.ended_by, usable=answer.status == "ok")
+    return exit_code(answer.ended_by, usable=answer.status == "ok" and bool(answer.answer.strip()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Any, Protocol, runtime_checkable
 
 from treadle.ledger.run import Run
 from treadle.parsing.final_answer import final_answer
@@ -26,7 +27,7 @@ class AnswerScorer(ABC):
     """Reads an answer from a reply, and compares it with the target or with another answer."""
 
     answer_format: str = ""
-    judged: ClassVar[bool] = False
+    judged: bool = False
     """Whether grading asks a model: then targets are not checked against themselves, and answers have no equality."""
 
     @property
@@ -62,12 +63,18 @@ class AnswerScorer(ABC):
 
     def same(self, a: str, b: str) -> bool:
         """Whether two replies give the same answer; a reply without one is not even the same as itself."""
-        first, second = self.read(a), self.read(b)
+        first, second = _read(self, a), _read(self, b)
         return bool(first and second) and (first == second or self.equal(first, second))
 
     def show(self, target: Any) -> str:
         """A target as an answer: its first alternative."""
         return next(iter(alternatives(target)), "")
+
+
+@lru_cache(maxsize=4096)
+def _read(scorer: AnswerScorer, reply: str) -> str:
+    """A vote compares every reply with every other: each is read once."""
+    return scorer.read(reply)
 
 
 def alternatives(target: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from treadle.errors import FormatError, TruncatedError
 from treadle.ledger.run import Run
 from treadle.models.base import Message
+from treadle.operators.turns import tagged
 from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample
 
@@ -51,10 +52,3 @@ def question_text(sample: Sample) -> str:
     if sample.messages is None or len(sample.messages) < 2:
         return tagged("question", sample.input)
     return tagged("question", "\n\n".join(f"{turn.role}: {turn.content}" for turn in sample.messages))
-
-
-def tagged(name: str, text: str) -> str:
-    """A text between tags that it cannot close itself."""
-    closing = f"</{name}"
-    inside = text.replace(closing, f"< /{name}")
-    return f"<{name}>\n{inside}\n{closing}>"

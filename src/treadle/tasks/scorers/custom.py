@@ -36,6 +36,7 @@ class UserScorer:
     answer_format: str = ""
     reference: bool = True
     equal: Callable[[str, str], bool] | None = None
+    judged: bool = False
 
     def __call__(self, sample: Sample, answer: str) -> Verdict | Awaitable[Verdict]:
         """The function itself."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from treadle.ledger.run import Run
 from treadle.models.base import Message
+from treadle.operators.turns import tagged
 from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.parsing.verdicts import rating
 from treadle.tasks.base import Sample, Score
 from treadle.tasks.scorers.answer import NO_ANSWER
-from treadle.tasks.scorers.asking import ask_judge, question_text, tagged
+from treadle.tasks.scorers.asking import ask_judge, question_text
 
 LOWEST, HIGHEST = 1, 10
 
@@ -33,7 +34,11 @@ class JudgeScorer:
     """
 
     answer_format: str = ""
-    judged: ClassVar[bool] = True
+
+    @property
+    def judged(self) -> bool:
+        """Grading asks a model."""
+        return True
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from treadle.ledger.run import Run
 from treadle.parsing.boxed import boxed
@@ -36,10 +36,14 @@ class MathScorer:
     """
 
     answer_format: str = r"Put the final answer in \boxed{}."
-    judged: ClassVar[bool] = False
     _known: dict[tuple[str, str, float], bool] = field(
         default_factory=dict[tuple[str, str, float], bool], repr=False, compare=False
     )
+
+    @property
+    def judged(self) -> bool:
+        """Grading asks no model."""
+        return False
 
     @property
     def name(self) -> str:

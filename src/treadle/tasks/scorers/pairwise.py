@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Literal
 
 from treadle.ledger.run import Run
 from treadle.models.base import Message
+from treadle.operators.turns import tagged
 from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.parsing.verdicts import judgement
 from treadle.tasks.base import Sample, Score
 from treadle.tasks.scorers.answer import NO_ANSWER
-from treadle.tasks.scorers.asking import ask_judge, question_text, tagged
+from treadle.tasks.scorers.asking import ask_judge, question_text
 
 Verdict = Literal["A", "B", "tie"]
 
@@ -33,8 +34,12 @@ class PairwiseScorer:
     """
 
     answer_format: str = ""
-    judged: ClassVar[bool] = True
     needs_target: ClassVar[bool] = True
+
+    @property
+    def judged(self) -> bool:
+        """Grading asks a model."""
+        return True
 
     @property
     def name(self) -> str:

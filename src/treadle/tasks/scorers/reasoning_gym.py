@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -31,7 +31,11 @@ class ReasoningGymScorer:
     dataset: str
     config: str
     answer_format: str = "Give the final answer, and nothing else, between <answer> and </answer>."
-    judged: ClassVar[bool] = False
+
+    @property
+    def judged(self) -> bool:
+        """Grading asks no model."""
+        return False
 
     @property
     def name(self) -> str:

@@ -36,6 +36,7 @@ class RegexScorer:
 
     pattern: str = ""
     answer_format: str = ""
+    judged: bool = False
 
     def __post_init__(self) -> None:
         fault = _pattern_fault(self.pattern)

@@ -16,6 +16,7 @@ class Unscored:
 
     name: str = "unscored"
     answer_format: str = ""
+    judged: bool = False
 
     async def score(self, sample: Sample, answer: str, run: Run) -> Score:
         """Full marks, whatever was answered."""
