@@ -182,7 +182,7 @@ def test_a_trace_shows_operators_calls_notes_and_errors_in_order() -> None:
 
 
 def test_only_so_many_samples_are_drawn_and_the_rest_is_counted() -> None:
-    samples = [
+    samples: list[dict[str, Any]] = [
         {"id": f"q{n}", "workflow": "cot", "repeat": 0, "score": 1.0, "status": "ok", "answer": "4", "trace": []}
         for n in range(5)
     ]
@@ -195,14 +195,22 @@ def test_only_so_many_samples_are_drawn_and_the_rest_is_counted() -> None:
 def test_what_a_model_writes_cannot_steer_the_terminal_or_pass_for_markup() -> None:
     evil = "\x1b[2J\x1b]0;title\x07[bold red]hello[/bold red]\u202e \x9b31m"
     assert clean(evil) == "␛[2J␛]0;title␇[bold red]hello[/bold red]\ufffd \ufffd31m"
-    sample = {"id": "q", "workflow": "w", "repeat": 0, "score": 1.0, "status": "ok", "answer": evil, "trace": []}
+    sample: dict[str, Any] = {
+        "id": "q",
+        "workflow": "w",
+        "repeat": 0,
+        "score": 1.0,
+        "status": "ok",
+        "answer": evil,
+        "trace": [],
+    }
     text = shown(trace_tree.traced({"run": "r", "samples": [sample]}, [sample]))
     assert "\x1b" not in text
     assert "[bold red]hello[/bold red]" in text
 
 
 def test_an_empty_answer_is_not_passed_over_in_silence() -> None:
-    document = {
+    document: dict[str, Any] = {
         "run": "r",
         "answer": " ",
         "status": "ok",

@@ -50,7 +50,7 @@ async def all_checks(config: Path | None) -> list[Check]:
         found.append(await asyncio.to_thread(_store, settings))
         found += await asyncio.gather(*(_model(alias, settings) for alias in settings.models))
         if not settings.models:
-            found.append(Check("models", False, "no alias is configured; `treadle init` shows how"))
+            found.append(Check("models", True, "no alias is configured; --model provider:model needs none"))
     found += [_part(*part) for part in _PARTS]
     found.append(Check("sandbox", False, "not built yet: no workflow of this version runs code", optional=True))
     return found + [_reviewer(name) for name in _REVIEWERS]

@@ -26,7 +26,7 @@ def print_json(document: Any) -> None:
     text = encode(document)
     if sys.stdout.isatty():
         text = msgspec.json.format(text, indent=2)
-    write(text.decode() + "\n")
+    write(text + b"\n")
 
 
 def print_text(*parts: RenderableType) -> None:
@@ -52,10 +52,13 @@ def screen_width() -> int:
     return _PIPED_WIDTH
 
 
-def write(text: str) -> None:
-    """Write text on stdout; a reader that went away is no error."""
+def write(text: str | bytes) -> None:
+    """Write text, or UTF-8 whatever the terminal's encoding, on stdout; a reader that went away is no error."""
     try:
-        sys.stdout.write(text)
+        if isinstance(text, bytes):
+            sys.stdout.buffer.write(text)
+        else:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

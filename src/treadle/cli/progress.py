@@ -38,6 +38,7 @@ def progress_bar(title: str) -> Generator[Callable[[Progress], None] | None]:
         TextColumn("{task.fields[rate]}", markup=False),
         TextColumn("{task.fields[spent]}", markup=False),
         TimeRemainingColumn(compact=True),
+        TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
         refresh_per_second=4,

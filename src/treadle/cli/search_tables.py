@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ def searched(document: Document, task: str, *, simulated: bool = False, message:
         _baselines(document["baselines"]),
         Group(_best(document), *_test(document["test"]), _spent(document["spent"])),
         ending(document["ended_by"], message),
-        commands([f"treadle trace {document['run']}/WORKFLOW --failed"]),
+        commands(_next_steps(document)),
     )
 
 
@@ -104,9 +105,16 @@ def _test(test: Document) -> list[Text]:
 
 def _spent(spent: Document) -> Text:
     paid = wording.plural(spent["calls_paid"], "call")
-    words = [wording.money(spent["usd"]), f"{paid} paid of {spent['calls_logical']:,}"]
+    words = [] if spent["usd"] is None else [wording.money(spent["usd"])]
+    words.append(f"{paid} paid of {spent['calls_logical']:,}")
     words += [f"{wording.count(spent['tokens'])} tokens", wording.seconds(spent["seconds"])]
     return Text(f"spent: {', '.join(words)}", style="dim")
+
+
+def _next_steps(document: Document) -> list[str]:
+    best = document["best"]
+    row = "" if best is None else f"/{clean(best['workflow'])}"
+    return [f"treadle trace {shlex.quote(document['run'] + row)} --failed"]
 
 
 def _ordinal(number: int) -> str:

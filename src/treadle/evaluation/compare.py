@@ -10,7 +10,7 @@ from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.measured import Measured, read_measured
 from treadle.evaluation.preparing import TaskLike, WorkflowLike
 from treadle.evaluation.report import INFRA_SHARE
-from treadle.evaluation.statistics.paired import Comparison
+from treadle.evaluation.statistics.paired import Comparison, compare_paired
 from treadle.ledger.session import Session
 
 

@@ -18,6 +18,7 @@ class SearchReport:
 
     Attributes:
         run: Id of the run in the store.
+        task: The task's name.
         ended_by: ``done``, ``infra``, ``budget`` or ``interrupt``.
         message: Why it ended early, in words.
         space: What was searched.
@@ -30,6 +31,7 @@ class SearchReport:
     """
 
     run: str
+    task: str
     ended_by: str
     message: str
     space: Space

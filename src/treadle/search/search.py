@@ -243,6 +243,7 @@ class _Search:
         }
         return SearchReport(
             self.recording.id,
+            self.plan.task.name,
             ended_by,
             message,
             self.plan.space,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treadle.cli.help import add
-from treadle.cli.options import Measuring, Tasks
+from treadle.cli.options import Measuring
+from treadle.errors import UserError
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
@@ -83,11 +84,14 @@ class SearchOptions(Measuring):
 
 
 def search(
-    space: Annotated[
-        str, typer.Option("--space", metavar="SPACE", help="Such as workflows:single,cot.", show_default=False)
-    ],
-    task: Tasks,
     options: SearchOptions,
+    space: Annotated[
+        str | None, typer.Option("--space", metavar="SPACE", help="Such as workflows:single,cot.", show_default=False)
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="T", help="Such as gsm8k:test.jsonl; repeatable.", show_default=False),
+    ] = None,
     method: Annotated[str, typer.Option("--method", metavar="M", help="Who proposes: all or random.")] = "all",
 ) -> int:
     """Find a structure, and say honestly whether it is better than the baselines.
@@ -97,6 +101,12 @@ def search(
     from treadle.cli.running import in_session
 
     options.settings()
+    resume = options.resume
+    if resume is not None:
+        return in_session(options.config, lambda session: _resume(session, resume, options))
+    if not space or not task:
+        missing = "--task" if space else "--space"
+        raise UserError(f"missing option {missing}; `treadle search --help` shows how it is used")
     return in_session(options.config, lambda session: _search(session, space, task, method, options))
 
 
@@ -107,7 +117,6 @@ def add_to(app: typer.Typer) -> None:
 
 async def _search(session: Session, space: str, task: list[str], method: str, options: SearchOptions) -> int:
     from treadle.api import search as searched
-    from treadle.cli.codes import exit_code
     from treadle.cli.progress import progress_bar
 
     if options.dry_run:
@@ -120,11 +129,18 @@ async def _search(session: Session, space: str, task: list[str], method: str, op
             session=session,
             settings=options.settings(),
             watch=watch,
-            resume=options.resume,
             **options.measuring(),
         )
-    _show(session, report, task, options)
-    return exit_code(report.ended_by, usable=report.document()["best"] is not None)
+    return _show(session, report, task, options)
+
+
+async def _resume(session: Session, run: str, options: SearchOptions) -> int:
+    from treadle.cli.progress import progress_bar
+    from treadle.search.resume import resume_search
+
+    with progress_bar("search") as watch:
+        report = await resume_search(session, run, budget=options.budget(), watch=watch)
+    return _show(session, report, [report.task], options)
 
 
 async def _estimate(session: Session, space: str, task: list[str], method: str, options: SearchOptions) -> int:
@@ -151,16 +167,19 @@ async def _estimate(session: Session, space: str, task: list[str], method: str, 
     return 0
 
 
-def _show(session: Session, report: SearchReport, task: list[str], options: SearchOptions) -> None:
+def _show(session: Session, report: SearchReport, task: list[str], options: SearchOptions) -> int:
+    from treadle.cli.codes import exit_code
     from treadle.cli.output import print_json, print_text
     from treadle.cli.simulation import is_simulated, named
 
     document = report.document()
+    code = exit_code(report.ended_by, usable=document["best"] is not None)
     if options.as_json:
         print_json(document)
-        return
+        return code
     from treadle.cli import search_tables
 
     simulated = is_simulated(session, [*task, *named(session, options)])
     title = " + ".join(task)
     print_text(search_tables.searched(document, title, simulated=simulated, message=report.message))
+    return code
