@@ -28,6 +28,7 @@ from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
 NO_CAPS = Budget()
+_SPARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Measurement:
         repeats: How often each question is answered, each time with draws of its own.
         phase: Whose draws to take: 0 for measuring and searching, 1 for selection, 2 for test.
         caps: Caps of one question.
-        concurrency: Questions in flight; by default what the model given takes at once.
+        concurrency: Questions in flight; by default a few more than the model given takes calls at once.
         watch: Told after every question.
     """
 
@@ -123,7 +124,9 @@ class Measurement:
 
 
 def _width(recording: Recording) -> int:
-    return recording.endpoint().limits.concurrency
+    """A few more questions than calls at once: while some are being graded and committed, others keep the model busy."""
+    slots = recording.endpoint().limits.concurrency
+    return slots + max(_SPARE, slots // _SPARE)
 
 
 def ended(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:

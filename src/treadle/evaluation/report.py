@@ -40,22 +40,26 @@ class Row:
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
+    _scored: tuple[int, dict[str, float]] | None = None
 
     def question_scores(self) -> dict[str, float]:
         """Score of each scored question, averaged over its repeats."""
-        scores: dict[str, list[float]] = {}
-        for outcome in self.outcomes:
-            if outcome.score is not None:
-                scores.setdefault(outcome.id, []).append(outcome.score)
-        return {id: fmean(values) for id, values in scores.items()}
+        if self._scored is None or self._scored[0] != len(self.outcomes):
+            means = {id: _mean(values) for id, values in self._scores_by_question().items()}
+            self._scored = (len(self.outcomes), means)
+        return self._scored[1]
 
     def repeat_scores(self) -> dict[str, list[float]]:
         """Scores of each question in all of its repeats, for questions scored in every one of them."""
+        found = self._scores_by_question()
+        return {id: values for id, values in found.items() if len(values) == self.repeats}
+
+    def _scores_by_question(self) -> dict[str, list[float]]:
         scores: dict[str, list[float]] = {}
         for outcome in self.outcomes:
             if outcome.score is not None:
                 scores.setdefault(outcome.id, []).append(outcome.score)
-        return {id: values for id, values in scores.items() if len(values) == self.repeats}
+        return scores
 
     @property
     def score(self) -> float | None:
@@ -160,10 +164,14 @@ def _sample(id: str, outcomes: list[Outcome], score: float | None) -> dict[str, 
         "score": score,
         "answer": finished[0].answer,
         "status": failed[0] if failed else "ok",
-        "calls": fmean(o.calls for o in finished) if len(finished) > 1 else finished[0].calls,
-        "usd": fmean(prices) if len(prices) == len(finished) else None,
-        "seconds": fmean(o.seconds for o in finished),
+        "calls": _mean([o.calls for o in finished]),
+        "usd": _mean(prices) if len(prices) == len(finished) else None,
+        "seconds": _mean([o.seconds for o in finished]),
     }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return values[0] if len(values) == 1 else fmean(values)
 
 
 def _quantile(ordered: Sequence[float], q: float) -> float | None:

@@ -11,6 +11,7 @@ from treadle.parsing.final_answer import final_answer
 from treadle.parsing.thinking import without_thinking
 
 Equality = Callable[[str, str], bool]
+Examples = Sequence[tuple[str, str]]
 
 
 def same_text(a: str, b: str) -> bool:
@@ -40,7 +41,8 @@ class Problem(str):
         public_tests: Tests that a workflow may see.
         entry_point: The function that a code task wants.
         answer_format: One sentence on how the answer is to be written; empty where any text will do.
-        examples: Solved examples (question, answer) that a workflow may show to a model; never test rows.
+        examples: Solved examples (question, answer) that a workflow may show to a model, never test rows; or a
+            function that finds them when they are asked for.
     """
 
     id: str
@@ -49,10 +51,10 @@ class Problem(str):
     public_tests: tuple[str, ...]
     entry_point: str | None
     answer_format: str
-    examples: Sequence[tuple[str, str]]
     workspace: Any
     environment: Any
     _same: Equality
+    _examples: Examples | Callable[[], Examples]
 
     def __new__(  # noqa: D102  the class says it
         cls,
@@ -65,7 +67,7 @@ class Problem(str):
         public_tests: tuple[str, ...] = (),
         entry_point: str | None = None,
         answer_format: str = "",
-        examples: Sequence[tuple[str, str]] = (),
+        examples: Examples | Callable[[], Examples] = (),
         workspace: Any = None,
         environment: Any = None,
     ) -> Problem:
@@ -76,11 +78,18 @@ class Problem(str):
         problem.public_tests = public_tests
         problem.entry_point = entry_point
         problem.answer_format = answer_format
-        problem.examples = examples
+        problem._examples = examples
         problem.workspace = workspace
         problem.environment = environment
         problem._same = same
         return problem
+
+    @property
+    def examples(self) -> Examples:
+        """Solved examples, each a question and its answer."""
+        if callable(self._examples):
+            self._examples = self._examples()
+        return self._examples
 
     def same(self, a: str, b: str) -> bool:
         """Whether the task counts two answers as one."""

@@ -85,7 +85,6 @@ class Task:
         Examples are solved samples of the search part, without the sample itself and its group: a search sample sees
         all but its own fold of groups, so that few lists are shared by all.
         """
-        fold = self._folds.get(unit_of(sample), FOLDS)
         return Problem(
             sample.input,
             id=sample.id,
@@ -95,7 +94,7 @@ class Task:
             public_tests=sample.public_tests,
             entry_point=sample.entry_point,
             answer_format=self.scorer.answer_format,
-            examples=self._examples[fold],
+            examples=lambda: self._examples[self._folds.get(unit_of(sample), FOLDS)],
         )
 
     def limit(self, count: int) -> Task:
