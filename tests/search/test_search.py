@@ -14,8 +14,9 @@ from treadle.errors import NotYetError, UnknownNameError, UserError
 from treadle.evaluation.evaluate import Progress
 from treadle.ledger.budget import Budget
 from treadle.models.base import Request
+from treadle.search.estimate import estimate_search
 from treadle.search.report import SearchReport
-from treadle.search.search import estimate_search, search
+from treadle.search.search import search
 from treadle.search.settings import SearchSettings
 from treadle.search.strategies.random import RandomOrder
 from treadle.store.base import Store

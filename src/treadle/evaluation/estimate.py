@@ -55,6 +55,11 @@ class Estimate:
     usd: Range | None
     seconds: Range
 
+    @classmethod
+    def nothing(cls, *, priced: bool) -> Estimate:
+        """No cost at all."""
+        return cls(NOTHING, NOTHING, NOTHING if priced else None, NOTHING)
+
     def __add__(self, other: Estimate) -> Estimate:
         return Estimate(
             self.calls + other.calls,
@@ -93,7 +98,7 @@ def estimate(
         endpoint: The model that answers where nothing else is said.
         repeats: How often.
     """
-    total = Estimate(NOTHING, NOTHING, NOTHING if endpoint.price else None, NOTHING)
+    total = Estimate.nothing(priced=endpoint.price is not None)
     for workflow in workflows:
         total += one_workflow(workflow, samples, endpoint)
     return total.times(repeats, repeats)

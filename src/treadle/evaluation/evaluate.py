@@ -124,7 +124,7 @@ class Measurement:
 
 
 def _width(recording: Recording) -> int:
-    """A few more questions than calls at once: while some are being graded and committed, others keep the model busy."""
+    """A few more questions than calls at once: others keep the model busy while some are graded and committed."""
     slots = recording.endpoint().limits.concurrency
     return slots + max(_SPARE, slots // _SPARE)
 

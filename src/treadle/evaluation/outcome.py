@@ -83,21 +83,7 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     Raises:
         UserError: When the failure is the user's to mend; nothing else ends the run from here.
     """
-    task, sample = question.task, question.sample
-    base = draw_base(question.repeat, recording.fresh, question.phase)
-    caps = question.caps
-    subject = f"{question.workflow.name}|{task.hash}"
-    identity = f"{sample.id}|{base}"
-    scope = Scope(
-        recording,
-        identity,
-        base,
-        f"{recording.seed}/{sample.id}/{base}",
-        None if caps.calls is None and caps.usd is None and caps.tokens is None else Account(caps),
-        (recording.tally, *tallies),
-        subject=subject,
-        known_draws=await recording.raced_draws(subject, identity),
-    )
+    scope = await _scope(recording, question, (recording.tally, *tallies))
     status: Status = "ok"
     answer = reason = ""
     score: Score | None = None
@@ -110,11 +96,11 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     seconds = scope.root.finish()
     scored = scope
     if status == "ok":
-        scored = Scope(recording, f"{scope.identity}|scorer", base, scope.seed, None, scope.tallies)
-        status, reason, score = await _grade(task, sample, answer, Run(scored))
+        scored = Scope(recording, f"{scope.identity}|scorer", scope.draw_base, scope.seed, None, scope.tallies)
+        status, reason, score = await _grade(question.task, question.sample, answer, Run(scored))
     outcome = Outcome(
-        sample.id,
-        sample.group or sample.id,
+        question.sample.id,
+        question.sample.group or question.sample.id,
         question.repeat,
         status,
         _value(status, score),
@@ -127,6 +113,23 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     )
     await _keep(recording, question, outcome, scope, scored)
     return outcome
+
+
+async def _scope(recording: Recording, question: Question, tallies: tuple[Tally, ...]) -> Scope:
+    base = draw_base(question.repeat, recording.fresh, question.phase)
+    caps = question.caps
+    subject = f"{question.workflow.name}|{question.task.hash}"
+    identity = f"{question.sample.id}|{base}"
+    return Scope(
+        recording,
+        identity,
+        base,
+        f"{recording.seed}/{question.sample.id}/{base}",
+        None if caps.calls is None and caps.usd is None and caps.tokens is None else Account(caps),
+        tallies,
+        subject=subject,
+        known_draws=await recording.raced_draws(subject, identity),
+    )
 
 
 async def _answer(question: Question, run: Run) -> str:

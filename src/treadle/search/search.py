@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from treadle.errors import UserError
-from treadle.evaluation.estimate import Estimate, Range, one_workflow
+from treadle.evaluation.estimate import one_workflow
 from treadle.evaluation.evaluate import NO_CAPS, Watch, begin, ended
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
 from treadle.evaluation.report import Row
-from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.budget import Amount, Budget
 from treadle.ledger.recording import EndedBy, Recording
 from treadle.ledger.session import Session
 from treadle.search.finale import Finale, standard_baselines
 from treadle.search.report import SearchReport
 from treadle.search.selection import FINALISTS, finalists
-from treadle.search.settings import CostUnit, SearchSettings
+from treadle.search.settings import MOST_STRUCTURES, CostUnit, SearchSettings
 from treadle.search.space import Space
 from treadle.search.spaces.open import open_space, space_kind
 from treadle.search.strategies.registry import check_method, open_strategy
-from treadle.search.study import Study, blocks_of
+from treadle.search.study import Study
 from treadle.tasks.decorator import UserTask
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
-MOST_STRUCTURES = 100
 SAFETY = 1.2
 """How much more than expected is kept for selection and test."""
 
@@ -44,30 +41,6 @@ class Plan:
     unit: CostUnit
     caps: Budget
     most: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchEstimate:
-    """What a search would cost at least (everything drops after its first block) and at most.
-
-    ``detectable`` is the difference in points that its test part can show with 80 % power.
-    """
-
-    structures: Range
-    samples: Range
-    calls_per_structure: Range
-    cost: Estimate
-    detectable: float | None
-
-    def document(self) -> dict[str, Any]:
-        """The estimate as JSON values, as the contract says."""
-        return {
-            "structures": self.structures.document(),
-            "samples": self.samples.document(),
-            "calls_per_structure": self.calls_per_structure.document(),
-            **self.cost.document(),
-            "detectable": self.detectable,
-        }
 
 
 async def search(
@@ -260,62 +233,3 @@ def _together(rows: Sequence[Row]) -> list[Row]:
     """All outcomes as one row: a single unlucky block of a search makes it no failure of the infrastructure."""
     outcomes = [outcome for row in rows for outcome in row.outcomes]
     return [Row("search", (), (), (), 1, outcomes)]
-
-
-async def estimate_search(
-    session: Session,
-    space: str,
-    *,
-    task: TaskLike,
-    method: str = "all",
-    settings: SearchSettings | None = None,
-    models: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    drop_bad_gold: bool = False,
-) -> SearchEstimate:
-    """What a search would cost, and what difference its test part can show; nothing is spent."""
-    check_method(space_kind(space), method)
-    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
-    asked = settings or SearchSettings()
-    if asked.split_seed is not None:
-        opened = replace(opened, seed=asked.split_seed)
-    found = open_space(space, Path.cwd())
-    endpoint = session.endpoint(prepare_cast(session, task, models, roles).model(None, session.roles, session.aliases))
-    most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
-    split = opened.split
-    structures = found.structures()[:most]
-    workflows = [structure.workflow for structure in structures]
-    first_block = [sample for cluster in blocks_of(split.search, asked.block)[0] for sample in cluster]
-    total = Estimate(Range(0, 0), Range(0, 0), Range(0, 0) if endpoint.price else None, Range(0, 0))
-    for workflow in workflows:
-        least = one_workflow(workflow, first_block, endpoint)
-        whole = one_workflow(workflow, split.search, endpoint)
-        total += _between(least, whole).times(asked.search_repeat, asked.search_repeat)
-    closing = [one_workflow(each, split.selection, endpoint) for each in (*workflows, *standard_baselines(opened))]
-    cheapest = min(closing, key=lambda each: each.calls.low)
-    selection = closing[-1] + closing[-2] + closing[-3] + cheapest.times(1, 1)
-    for each in sorted(closing[:-3], key=lambda each: -(each.calls.high or 0.0))[1:FINALISTS]:
-        selection += each.times(0, 1)
-    dearest = max(workflows, key=lambda workflow: workflow.calls.high or 0)
-    test = one_workflow(dearest, split.test, endpoint).times(0, 3 * asked.test_repeat)
-    cost = total + selection + test
-    calls = Range(total.calls.low / most, None if total.calls.high is None else total.calls.high / most)
-    questions = len({sample.group or sample.id for sample in split.test})
-    return SearchEstimate(
-        Range(most, most),
-        Range(len(first_block), len(split.search)),
-        calls,
-        cost,
-        detectable_difference(questions, repeats=asked.test_repeat),
-    )
-
-
-def _between(least: Estimate, most: Estimate) -> Estimate:
-    usd = None if least.usd is None or most.usd is None else Range(least.usd.low, most.usd.high)
-    return Estimate(
-        Range(least.calls.low, most.calls.high),
-        Range(least.tokens.low, most.tokens.high),
-        usd,
-        Range(least.seconds.low, most.seconds.high),
-    )

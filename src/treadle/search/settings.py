@@ -9,6 +9,8 @@ from treadle.errors import UserError
 
 Objective = Literal["score", "cheapest"]
 CostUnit = Literal["usd", "tokens", "calls", "seconds"]
+MOST_STRUCTURES = 100
+"""Structures evaluated where nothing else is said."""
 COST_UNITS: tuple[CostUnit, ...] = ("usd", "tokens", "calls", "seconds")
 
 

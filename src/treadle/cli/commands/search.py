@@ -145,7 +145,7 @@ async def _resume(session: Session, run: str, options: SearchOptions) -> int:
 
 async def _estimate(session: Session, space: str, task: list[str], method: str, options: SearchOptions) -> int:
     from treadle.cli.output import print_json, print_text
-    from treadle.search.search import estimate_search
+    from treadle.search.estimate import estimate_search
 
     estimate = await estimate_search(
         session,

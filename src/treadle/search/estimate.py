@@ -1,0 +1,111 @@
+"""What a search would cost, and what it could show, before a cent is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from treadle.evaluation.estimate import Estimate, Range, one_workflow
+from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task
+from treadle.evaluation.statistics.power import detectable_difference
+from treadle.ledger.caller import Endpoint
+from treadle.ledger.session import Session
+from treadle.search.finale import standard_baselines
+from treadle.search.selection import FINALISTS
+from treadle.search.settings import MOST_STRUCTURES, SearchSettings
+from treadle.search.spaces.open import open_space, space_kind
+from treadle.search.strategies.registry import check_method
+from treadle.search.study import blocks_of
+from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEstimate:
+    """What a search would cost at least (everything drops after its first block) and at most.
+
+    ``detectable`` is the difference in points that its test part can show with 80 % power.
+    """
+
+    structures: Range
+    samples: Range
+    calls_per_structure: Range
+    cost: Estimate
+    detectable: float | None
+
+    def document(self) -> dict[str, Any]:
+        """The estimate as JSON values, as the contract says."""
+        return {
+            "structures": self.structures.document(),
+            "samples": self.samples.document(),
+            "calls_per_structure": self.calls_per_structure.document(),
+            **self.cost.document(),
+            "detectable": self.detectable,
+        }
+
+
+async def estimate_search(
+    session: Session,
+    space: str,
+    *,
+    task: TaskLike,
+    method: str = "all",
+    settings: SearchSettings | None = None,
+    models: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    drop_bad_gold: bool = False,
+) -> SearchEstimate:
+    """What a search would cost, and what difference its test part can show; nothing is spent."""
+    check_method(space_kind(space), method)
+    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    asked = settings or SearchSettings()
+    if asked.split_seed is not None:
+        opened = replace(opened, seed=asked.split_seed)
+    found = open_space(space, Path.cwd())
+    endpoint = session.endpoint(prepare_cast(session, task, models, roles).model(None, session.roles, session.aliases))
+    most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
+    split = opened.split
+    workflows = [structure.workflow for structure in found.structures()[:most]]
+    first_block = [sample for cluster in blocks_of(split.search, asked.block)[0] for sample in cluster]
+    searching = Estimate.nothing(priced=endpoint.price is not None)
+    for workflow in workflows:
+        least, whole = (one_workflow(workflow, part, endpoint) for part in (first_block, split.search))
+        searching += _between(least, whole).times(asked.search_repeat, asked.search_repeat)
+    dearest = max(workflows, key=lambda workflow: workflow.calls.high or 0)
+    test = one_workflow(dearest, split.test, endpoint).times(0, 3 * asked.test_repeat)
+    cost = searching + _selection(opened, workflows, endpoint) + test
+    calls = Range(searching.calls.low / most, None if searching.calls.high is None else searching.calls.high / most)
+    questions = len({sample.group or sample.id for sample in split.test})
+    return SearchEstimate(
+        Range(most, most),
+        Range(len(first_block), len(split.search)),
+        calls,
+        cost,
+        detectable_difference(questions, repeats=asked.test_repeat),
+    )
+
+
+def _selection(task: Task, workflows: Sequence[Workflow], endpoint: Endpoint) -> Estimate:
+    """Baselines and at least the cheapest finalist, at most as many as there can be, on the selection part."""
+    part = task.split.selection
+    basics = [one_workflow(workflow, part, endpoint) for workflow in standard_baselines(task)]
+    rest = sorted((one_workflow(each, part, endpoint) for each in workflows), key=lambda each: each.calls.high or 0.0)
+    total = rest[0]
+    for each in basics:
+        total += each
+    for each in rest[1:][-FINALISTS + 1 :]:
+        total += each.times(0, 1)
+    return total
+
+
+def _between(least: Estimate, most: Estimate) -> Estimate:
+    usd = None if least.usd is None or most.usd is None else Range(least.usd.low, most.usd.high)
+    return Estimate(
+        Range(least.calls.low, most.calls.high),
+        Range(least.tokens.low, most.tokens.high),
+        usd,
+        Range(least.seconds.low, most.seconds.high),
+    )
