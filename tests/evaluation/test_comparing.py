@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -20,6 +21,7 @@ from treadle.ledger.session import Session
 from treadle.models.base import Request
 from treadle.tasks.base import Sample
 from treadle.tasks.scorers.exact import ExactScorer
+from treadle.tasks.scorers.f1 import F1Scorer
 from treadle.tasks.task import Task
 from treadle.testing.sessions import scripted_session
 
@@ -110,10 +112,14 @@ async def test_what_cannot_be_compared_is_said_in_words() -> None:
             await compare(session, run[:-1], run)
         with pytest.raises(UnknownNameError, match="did you mean single"):
             await compare(session, f"{run}/singel", f"{run}/cot")
-        other = Task("another", TASK.samples, ExactScorer())
+        other = Task("made", tuple(replace(s, input=f"please {s.input}") for s in TASK.samples), ExactScorer())
         elsewhere = (await evaluate(session, ["cot"], other)).run
-        with pytest.raises(UserError, match="only one task"):
+        with pytest.raises(UserError, match="share no question"):
             await compare(session, f"{run}/cot", elsewhere)
+        graded = Task("made", TASK.samples, F1Scorer())
+        otherwise = (await evaluate(session, ["cot"], graded)).run
+        with pytest.raises(UserError, match="only one scorer"):
+            await compare(session, f"{run}/cot", otherwise)
 
 
 async def test_baseline_says_what_to_start_from_and_what_is_noise() -> None:
@@ -180,6 +186,8 @@ async def test_an_estimate_grows_with_everything_that_costs() -> None:
     assert more.tokens.low > small.tokens.low
     assert more.tokens.high is not None
     assert more.tokens.low < more.tokens.high
+    judged = estimate(prepare_workflows(["single"]), TASK.samples[:10], endpoint, judged=True)
+    assert (judged.calls.low, judged.calls.high) == (20, 50)
 
 
 async def test_a_users_workflow_has_no_upper_bound() -> None:

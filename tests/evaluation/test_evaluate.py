@@ -206,7 +206,7 @@ def jittery(seed: int) -> ModelLike:
 
     async def reply(request: Request) -> str:
         await asyncio.sleep(rng.random())
-        wrong = (hash(request.messages[-1].content) + request.draw) % 3 == 0
+        wrong = Random(f"{request.messages[-1].content}/{request.draw}").random() < 0.3
         return "wrong" if wrong else right(request)
 
     return reply

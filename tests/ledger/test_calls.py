@@ -11,7 +11,6 @@ import pytest
 from treadle.config import ModelSettings
 from treadle.errors import (
     CallTimeoutError,
-    ConnectionFailedError,
     EndpointError,
     FormatError,
     ProviderError,
@@ -21,6 +20,7 @@ from treadle.errors import (
     SampleFailure,
     ServerError,
     TruncatedError,
+    UnreachableError,
 )
 from treadle.ledger.run import Run
 from treadle.models.base import Completion, Message, Request
@@ -183,7 +183,7 @@ def test_an_account_without_credit_is_not_asked_again() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [RejectedError("wrong key", status=401), RejectedError("a web page", status=200), ConnectionFailedError("x")],
+    [RejectedError("wrong key", status=401), RejectedError("a web page", status=200), UnreachableError("x")],
 )
 def test_an_endpoint_that_never_answered_is_the_users_to_mend(error: ProviderError) -> None:
     async def story() -> None:

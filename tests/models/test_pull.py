@@ -6,9 +6,11 @@ import asyncio
 import hashlib
 import os
 import re
+import subprocess
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +108,39 @@ class TestKnownModels:
         os.utime(left, (old, old))
         pull("tiny")
         assert not left.exists()
+
+    def test_no_key_reaches_the_program_that_fetches(self, tiny: KnownModel, monkeypatch: pytest.MonkeyPatch) -> None:
+        secrets = (
+            "OPENAI_API_KEY",
+            "HF_TOKEN",
+            "MY_KEY",
+            "my_secret",
+            "AWS_SECRET_ACCESS_KEY",
+            "PASSWORD",
+            "SYSTEM_KEY",
+        )
+        for name in secrets:
+            monkeypatch.setenv(name, "sk-secret")
+        needed = {
+            "HOME": "/home/you",
+            "LC_ALL": "C.UTF-8",
+            "https_proxy": "http://127.0.0.1:1",
+            "SSL_CERT_FILE": "x.pem",
+        }
+        for name, value in needed.items():
+            monkeypatch.setenv(name, value)
+        seen: list[dict[str, str]] = []
+
+        def run(*words: Any, env: dict[str, str], **more: Any) -> Any:
+            seen.append(env)
+            return subprocess.CompletedProcess(words, 1, b"", b"no")
+
+        monkeypatch.setattr(pulling.subprocess, "run", run)
+        with pytest.raises(UserError, match="tiny-part1"):
+            pull("tiny")
+        assert "sk-secret" not in seen[0].values()
+        assert {name: seen[0].get(name) for name in needed} == needed
+        assert {"PATH", "PIP_NO_INDEX", "UV_FIND_LINKS"} <= set(seen[0])
 
     def test_every_known_model_has_a_whole_hash_and_pinned_packages(self) -> None:
         for name, model in known_models().items():

@@ -24,12 +24,20 @@ DRAFT = Candidate("0", "<think>hm</think>The sum is 5.")
         ("**No changes.**", True),
         ("The sum is right, the form too.\n\nNO CHANGES", True),
         ("No changes are needed.", True),
+        ("There are no errors; nothing is missing.\nNO CHANGES", True),
+        ("It is not wrong.\nNO CHANGES", True),
+        ("NO CHANGES\n\nActually the sum is wrong", False),
+        ("NO CHANGES\n\nLovely work.", False),
+        ("The sum must be 4.\nNO CHANGES", False),
+        ("The sum is not right.\nNO CHANGES", False),
+        ("Step 2 is wrong, and there is no proof.\n\n**NO CHANGES**", False),
+        ("", False),
         ("NO CHANGES to the first part.\nThe sum must be 4.", False),
         ("The sum must be 4.\n- no changes\nSay why.", False),
         ("The sum must be 4.", False),
     ],
 )
-def test_a_critic_is_content_when_the_stated_word_stands_alone_first_or_last(words: str, content: bool) -> None:
+def test_a_critic_is_content_when_the_stated_word_ends_words_without_objection(words: str, content: bool) -> None:
     assert says_nothing_to_change(words) is content
 
 

@@ -80,6 +80,8 @@ def test_the_last_statement_wins(reply: str, letter: str) -> None:
         "The answer is not B.",
         "B or C",
         "Answer: B or C",
+        "Answer: B (or C)",
+        "Answer: B, or maybe option C",
         "Answer: A/B",
         "The answer is A and B",
         "A) x\nB) y\nC) z",
@@ -88,6 +90,57 @@ def test_the_last_statement_wins(reply: str, letter: str) -> None:
 )
 def test_articles_pronouns_hedges_and_lists_choose_nothing(reply: str) -> None:
     assert choice(reply) is None
+
+
+@pytest.mark.parametrize("form", ["{}", "{}.", "Answer: {}", "The answer is {}.", "I weigh (D) first.\nAnswer: {}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Both A and B",
+        "both (A) and (B)",
+        "either A or B",
+        "one of A or B",
+        "neither A nor B",
+        "anything but B",
+        "anything but (B)",
+        "B is wrong",
+        "B is not right",
+        "B isn't right",
+        "(B) cannot be right",
+        "(A) (B) (C)",
+        "(A), (B), (C)",
+        "(B)/(C)",
+        "B C D",
+    ],
+)
+def test_what_names_several_or_denies_one_chooses_nothing(form: str, words: str) -> None:
+    assert choice(form.format(words)) is None
+
+
+@pytest.mark.parametrize("reply", ["A\nB\nC\nD", "A\n\nB", "(A)\n(B)\n(C)", "- A\n- B", "Answer: none\n(B)"])
+def test_lists_and_unreadable_statements_choose_nothing(reply: str) -> None:
+    assert choice(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Vitamin C is in fruit. So A.", "A"),
+        ("Vitamin C is in fruit.\nTherefore, B", "B"),
+        ("A and B are wrong, so C", "C"),
+        ("Neither (A) nor (B) fits, so (C).", "C"),
+        ("Not A but B", "B"),
+        ("Answer: definitely B", "B"),
+        ("Answer: I think it is B", "B"),
+        ("Answer: B, not A", "B"),
+        ("A or B is correct", None),
+        ("I would not choose B", None),
+        ("Answer: B. It is obvious what the answer is.", "B"),
+        ("Hm.\nB\nNo, rather:\nC", "C"),
+    ],
+)
+def test_conclusions_count_before_mentions(reply: str, letter: str | None) -> None:
+    assert choice(reply) == letter
 
 
 def test_only_the_letters_offered_count() -> None:

@@ -56,11 +56,13 @@ async def searched(model: Skilled, store: Store | None = None, space: str = SPAC
         return await search(session, space, task=options.pop("task", made_task()), **options)
 
 
-def test_a_true_gain_is_found_tested_and_priced() -> None:
+def test_the_best_of_a_list_is_found_and_everything_is_written_down() -> None:
     report = run_virtual(searched(Skilled(0.3, 0.9), space="workflows:single,medprompt?examples=0&votes=1,cot"))
     document = report.document()
     assert document["ended_by"] == "done"
-    assert document["best"]["workflow"] in ("cot", "single", "medprompt?examples=0&votes=1")
+    assert document["best"]["workflow"] == "cot"
+    assert document["best"]["search_score"] > 0.7
+    assert document["spent"]["usd"] > 0
     assert document["evaluated"] == 3
     assert document["space"] == {"name": report.space.name, "raw": 3, "valid": 3}
     assert [row["workflow"] for row in document["history"]] == [each.name for each in report.space.structures()]
@@ -126,7 +128,9 @@ def test_the_cheapest_that_is_good_enough() -> None:
 
 def test_lambda_trades_score_for_cost() -> None:
     cheap = run_virtual(searched(Skilled(0.6, 0.7), settings=SearchSettings(weight=1.0, cost_unit="calls")))
-    assert cheap.document()["best"]["workflow"] in ("single", "cot")
+    free = run_virtual(searched(Skilled(0.6, 0.7), settings=SearchSettings()))
+    assert cheap.document()["best"]["per_sample"]["calls"] == 1
+    assert free.document()["history"][-1]["score"] == max(row["score"] for row in free.document()["history"])
 
 
 async def stopped_after(store: Store, calls: int) -> SearchReport:
@@ -148,9 +152,11 @@ def test_a_search_that_was_stopped_goes_on_and_ends_as_if_it_never_had_been(call
         untouched.close()
         store = open_store("sqlite:///:memory:", Path())
         part = await stopped_after(store, calls)
+        kept = len(store.paid_by(part.run))
         resumed_model = Skilled(0.5, 0.6)
         resumed = await searched(resumed_model, store, resume=part.run)
         store.close()
+        assert resumed_model.calls == whole.spent["calls_paid"] - kept, "nothing that was finished is paid twice"
         return whole, part, resumed, resumed_model.calls
 
     whole, part, resumed, made = run_virtual(story())
@@ -159,16 +165,16 @@ def test_a_search_that_was_stopped_goes_on_and_ends_as_if_it_never_had_been(call
     first, second = whole.document(), resumed.document()
     for name in ("best", "history", "test", "baselines", "pareto"):
         assert second[name] == first[name], name
-    assert second["spent"]["calls_paid"] == first["spent"]["calls_paid"], "the whole run's cost, both parts of it"
-    assert second["spent"]["usd"] == pytest.approx(first["spent"]["usd"])
-    assert made == first["spent"]["calls_paid"] - part.spent["calls_paid"], "nothing is paid twice"
+    assert second["spent"]["calls_paid"] == part.spent["calls_paid"] + made, "the whole run's cost, both parts of it"
+    assert second["spent"]["usd"] > 0.999999 * first["spent"]["usd"], "calls that were cut off may have been billed"
+    assert second["spent"]["seconds"] >= part.spent["seconds"]
 
 
 def test_a_budget_keeps_enough_for_the_honest_end() -> None:
-    report = run_virtual(searched(Skilled(0.5, 0.6), task=made_task(200), budget=Budget(calls=2500)))
+    report = run_virtual(searched(Skilled(0.5, 0.6), task=made_task(200), budget=Budget(calls=4200)))
     document = report.document()
-    assert document["spent"]["calls_paid"] <= 2500
-    assert document["best"] is not None
+    assert report.ended_by == "done"
+    assert document["spent"]["calls_paid"] <= 4200
     assert document["test"]["comparisons"]
 
 

@@ -118,6 +118,11 @@ def test_unknown_names_are_answered_with_near_ones(tmp_path: Path, spec: str, wo
         ("jsonl:rows.jsonl?scorer=choice&letters=AAB", "different letters"),
         ("gsm8k:rows.jsonl?grader=strict", "one of lenient, official"),
         ("simulated:llm?seed=x", "a whole number"),
+        ("simulated:llm?seed=--5", "a whole number"),
+        ("simulated:llm?seed=-5", "a whole number"),
+        ("simulated:llm?seed=1-", "a whole number"),
+        ("simulated:llm?seed=1_0", "a whole number"),
+        (f"simulated:llm?seed={'9' * 5000}", "a whole number"),
         ("hf:name", "hf:DATASET/SPLIT"),
     ],
 )

@@ -97,3 +97,15 @@ def test_a_missing_field_is_answered_with_those_found_and_the_likely_one(tmp_pat
         row.get("group", "group")
     with pytest.raises(DatasetError, match="'answer' must be text, not a number"):
         row.text("answer", "target")
+
+
+def test_a_missing_field_is_never_answered_with_its_own_option(tmp_path: Path) -> None:
+    row = read_rows(write(tmp_path, '{"input": "2+2?", "target": 4}'))[0]
+    for name, option in (("question", "input"), ("answer", "target")):
+        with pytest.raises(
+            DatasetError, match=rf"no field '{name}'; fields found: input, target; map it with \?{option}=FIELD"
+        ):
+            row.get(name, option)
+    other = read_rows(write(tmp_path, '{"input": "2+2?", "prompt": "x"}'))[0]
+    with pytest.raises(DatasetError, match=r"did you mean \?input=prompt"):
+        other.get("question", "input")

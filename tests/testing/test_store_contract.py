@@ -13,11 +13,17 @@ from treadle.testing.store_contract import PersistentStoreContract, StoreContrac
 
 
 class _LastCallWins(SqlStore):
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: Batch) -> frozenset[str]:
         with self._writer.begin():
             for call in batch.calls:
                 self._writer.exec_driver_sql("DELETE FROM calls WHERE key = ?", (call.key,))
+        return super().write(batch)
+
+
+class _SaysNothingOfWhatWasThere(SqlStore):
+    def write(self, batch: Batch) -> frozenset[str]:
         super().write(batch)
+        return frozenset()
 
 
 class _ForgetsManyKeys(SqlStore):
@@ -31,9 +37,9 @@ class _SortsByName(SqlStore):
 
 
 class _WritesInPieces(SqlStore):
-    def write(self, batch: Batch) -> None:
-        super().write(Batch(calls=batch.calls))
-        super().write(Batch(samples=batch.samples, scores=batch.scores, events=batch.events))
+    def write(self, batch: Batch) -> frozenset[str]:
+        present = super().write(Batch(calls=batch.calls))
+        return present | super().write(Batch(samples=batch.samples, scores=batch.scores, events=batch.events))
 
 
 CONTRACT = StoreContract()
@@ -43,6 +49,7 @@ CONTRACT = StoreContract()
     ("broken", "test"),
     [
         (_LastCallWins, CONTRACT.test_the_first_record_of_a_call_wins),
+        (_SaysNothingOfWhatWasThere, CONTRACT.test_the_first_record_of_a_call_wins),
         (_ForgetsManyKeys, CONTRACT.test_any_number_of_keys_is_looked_up),
         (_SortsByName, CONTRACT.test_samples_and_scores_come_in_the_order_of_their_first_writing),
         (_WritesInPieces, CONTRACT.test_a_batch_is_kept_whole_or_not_at_all),

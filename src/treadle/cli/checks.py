@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treadle.cli.reach import key_name, reach
+from treadle.cli.reach import reach
 from treadle.errors import TreadleError, UserError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _store(settings: Settings) -> Check:
 
 
 async def _model(alias: str, settings: Settings) -> Check:
-    from treadle.models.registry import build_model
+    from treadle.models.registry import api_key, build_model
 
     configured = settings.models[alias]
     name = f"model {alias}"
@@ -104,7 +104,7 @@ async def _model(alias: str, settings: Settings) -> Check:
         ok, detail = await reach(configured)
     finally:
         await model.aclose()
-    variable = key_name(configured)
+    variable, _ = api_key(configured.model, configured.base_url, configured.api_key_env)
     words = (configured.model, "" if variable is None else f"{variable} is set", detail)
     return Check(name, ok, "; ".join(word for word in words if word))
 

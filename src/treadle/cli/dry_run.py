@@ -1,57 +1,99 @@
-"""``--dry-run``: what a measurement would cost, before a cent is spent."""
+"""``--dry-run``: what a measurement would cost, before a cent is spent; what the command would refuse is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from treadle.cli.options import Asking, Measuring
-    from treadle.evaluation.estimate import Estimate
+    from treadle.ledger.budget import Budget
+    from treadle.ledger.endpoint import Endpoint
+    from treadle.ledger.recording import Cast
     from treadle.ledger.session import Session
     from treadle.tasks.base import Sample
+    from treadle.tasks.task import Task
 
 
 async def dry_run(
-    session: Session, options: Measuring, workflows: Sequence[str], task: Sequence[str], repeat: int
+    session: Session, command: str, options: Measuring, workflows: Sequence[str], task: Task, repeat: int
 ) -> int:
     """Say what measuring workflows on a task would cost; gives the exit code.
 
     Args:
         session: An open session.
+        command: The command's name.
         options: The command's options.
         workflows: Specs.
-        task: Specs.
+        task: An open task.
         repeat: How often each question would be answered.
+
+    Raises:
+        UserError: As the command itself would.
     """
-    from treadle.evaluation.preparing import prepare_task
+    from treadle.evaluation.preparing import prepare_cast
 
-    opened = await prepare_task(session, task, limit=options.limit, drop_bad_gold=options.drop_bad_gold)
-    say_estimate(estimated(session, options, workflows, opened.samples, repeat), options, opened.name)
-    return 0
+    cast = prepare_cast(session, task, options.cast(), options.roles())
+    endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task)
+    return _say(options, workflows, task.samples, endpoint, task.name, repeat, judged=task.scorer.judged)
 
 
-def estimated(
-    session: Session, options: Asking, workflows: Sequence[str], samples: Sequence[Sample], repeat: int = 1
-) -> Estimate:
-    """What asking workflows these samples would cost."""
-    from treadle.evaluation.estimate import estimate
-    from treadle.evaluation.preparing import prepare_workflows
+async def dry_answer(session: Session, options: Asking, workflow: str, question: Sample) -> int:
+    """Say what answering one question would cost; gives the exit code."""
     from treadle.ledger.recording import Cast
 
     cast = Cast(options.cast(), options.roles())
-    endpoint = session.endpoint(cast.model(None, session.roles, session.aliases))
-    return estimate(prepare_workflows(workflows), samples, endpoint, repeat)
+    endpoint = await would_ask(session, "run", cast, options.budget(), options.caps())
+    return _say(options, [workflow], [question], endpoint, workflow)
 
 
-def say_estimate(estimate: Estimate, options: Asking, title: str) -> None:
-    """Print an estimate."""
+async def would_ask(
+    session: Session,
+    command: str,
+    cast: Cast,
+    budget: Budget,
+    caps: Budget,
+    *,
+    task: Task | None = None,
+    resume: str | None = None,
+) -> Endpoint:
+    """The model that would answer where nothing is said, after every check that is made before a first call.
+
+    Raises:
+        UserError: As the command itself would.
+    """
+    from treadle.evaluation.evaluate import begin
+
+    recording = await session.record(command, cast=cast, budget=budget, resume=resume)
+    begin(recording, caps, task)
+    return recording.endpoint()
+
+
+def show_estimate(document: dict[str, Any], options: Asking, title: str) -> int:
+    """Print an estimate; gives the exit code."""
     from treadle.cli.output import print_json, print_text
 
-    document = estimate.document()
     if options.as_json:
         print_json(document)
-        return
-    from treadle.cli import tables
+    else:
+        from treadle.cli import tables
 
-    print_text(tables.estimated(document, title))
+        print_text(tables.estimated(document, title))
+    return 0
+
+
+def _say(
+    options: Asking,
+    workflows: Sequence[str],
+    samples: Sequence[Sample],
+    endpoint: Endpoint,
+    title: str,
+    repeat: int = 1,
+    *,
+    judged: bool = False,
+) -> int:
+    from treadle.evaluation.estimate import estimate
+    from treadle.evaluation.preparing import prepare_workflows
+
+    found = estimate(prepare_workflows(workflows), samples, endpoint, repeat, judged=judged)
+    return show_estimate(found.document(), options, title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,17 @@ _ARGUMENTS, _SHARED = "Arguments", "Options"
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help shows its options in their groups."""
+    """A command whose help shows its options in their groups, and whose numbers are numbers."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; ``nan`` and ``inf`` are no numbers that an option takes."""
+        rest = super().parse_args(ctx, args)
+        parameters: list[Any] = self.get_params(ctx)
+        for parameter in parameters:
+            value = ctx.params.get(parameter.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise typer.BadParameter(f"{value:g} is not a finite number.", ctx=ctx, param=parameter)
+        return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments first, then the groups in order of their first option."""

@@ -26,7 +26,7 @@ from treadle.cli.commands import (
     trace,
 )
 from treadle.cli.output import say
-from treadle.errors import RunLimitError, TreadleError, UserError
+from treadle.errors import RunLimitError, TreadleError, UnknownNameError, UserError
 
 _DEBUG = "TREADLE_DEBUG"
 _ABOUT = "Weave language-model calls into structures: measure them with their cost, search them, test them honestly."
@@ -93,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="treadle", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
+        say("interrupted")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  no user ever sees a traceback that was not asked for
         return _told(_cause(error))
@@ -122,7 +123,7 @@ def _told(error: Exception) -> int:
         traceback.print_exception(error)
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, UserError):
-        say(text)
+        say(text + _remedy(error))
         return MISTAKE
     if isinstance(error, RunLimitError):
         say(text)
@@ -132,6 +133,13 @@ def _told(error: Exception) -> int:
         return UNUSABLE
     say(f"a bug in Treadle: {type(error).__name__}: {text[:500]}{_place(error)}; {_DEBUG}=1 shows the traceback")
     return UNUSABLE
+
+
+def _remedy(error: UserError) -> str:
+    """Where the names come from that a model can have, when none is near."""
+    if isinstance(error, UnknownNameError) and error.kind == "model" and not error.near:
+        return "; write provider:model, or give it a name as [models.NAME] in treadle.toml (`treadle init` shows how)"
+    return ""
 
 
 def _place(error: Exception) -> str:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treadle.errors import UserError
+from treadle.ledger.keys import MAX_REPEATS
 
 if TYPE_CHECKING:
     from treadle.ledger.budget import Budget
 
+REPEATS = MAX_REPEATS - 1
+"""The most repeats of a question."""
 _MODELS, _BUDGET, _DRAWS = "Models", "Budgets", "Draws"
-_OPENING, _CLOSING = "([{", ")]}"
 
 
 def _cap(flag: str, what: str, kind: str = "N") -> Any:
@@ -106,7 +108,7 @@ class Asking(Common):
         if self.model is not None and self.models is not None:
             raise UserError("--model and --models say the same thing; give one of them")
         if self.models is not None:
-            return split_list(self.models, "--models")
+            return split_lists([self.models], "--models")
         if self.model is None:
             return ()
         if not self.model.strip():
@@ -181,31 +183,15 @@ Tasks = Annotated[
 ]
 
 
-def split_list(text: str, what: str) -> tuple[str, ...]:
-    """The parts of a comma list; commas inside brackets do not split.
+def split_lists(texts: Iterable[str], what: str) -> tuple[str, ...]:
+    """The parts of several comma lists, in order.
 
     Raises:
-        UserError: When a part is empty or a bracket is left open.
+        UserError: When a part is empty or a bracket stands alone.
     """
-    parts: list[str] = [""]
-    depth = 0
-    for character in text:
-        depth += (character in _OPENING) - (character in _CLOSING)
-        if character == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    if depth > 0:
-        raise UserError(f"{what}: a bracket is left open in {text!r}")
-    names = tuple(part.strip() for part in parts)
-    if not all(names):
-        raise UserError(f"{what}: {text!r} has an empty name between its commas")
-    return names
+    from treadle.workflows.settings import split_specs
 
-
-def split_lists(texts: Iterable[str], what: str) -> tuple[str, ...]:
-    """The parts of several comma lists, in order."""
-    return tuple(name for text in texts for name in split_list(text, what))
+    return tuple(name for text in texts for name in split_specs(text, what))
 
 
 def read_roles(given: Iterable[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,26 +26,13 @@ class _Listing:
     data: list[_Entry]
 
 
-def key_name(model: ModelSettings) -> str | None:
-    """The environment variable that holds a model's key, where one is set; a key goes only where it belongs."""
-    from treadle.models.registry import OPENAI_COMPATIBLE, VENDORS
-
-    if model.api_key_env is not None:
-        names: tuple[str, ...] = (model.api_key_env,)
-    else:
-        address = {**OPENAI_COMPATIBLE, **VENDORS}.get(model.model.partition(":")[0])
-        own = address is not None and model.base_url in (None, address.base_url)
-        names = address.keys if address is not None and own else ()
-    return next((name for name in names if os.environ.get(name, "").strip()), None)
-
-
 async def reach(model: ModelSettings) -> tuple[bool, str]:
     """Whether a model's endpoint answers ``GET /models``, and in words what came of it.
 
     Args:
-        model: One alias of treadle.toml.
+        model: One alias of treadle.toml, whose key is set where it needs one.
     """
-    from treadle.models.registry import OPENAI_COMPATIBLE
+    from treadle.models.registry import OPENAI_COMPATIBLE, api_key
 
     provider, _, name = model.model.partition(":")
     if provider in _ON_THIS_MACHINE:
@@ -54,8 +40,8 @@ async def reach(model: ModelSettings) -> tuple[bool, str]:
     if provider not in OPENAI_COMPATIBLE:
         return True, "not contacted"
     root = (model.base_url or OPENAI_COMPATIBLE[provider].base_url).rstrip("/")
-    variable = key_name(model)
-    return await _ask(root, None if variable is None else os.environ[variable].strip(), name)
+    _, key = api_key(model.model, model.base_url, model.api_key_env)
+    return await _ask(root, key, name)
 
 
 async def _ask(root: str, key: str | None, name: str) -> tuple[bool, str]:

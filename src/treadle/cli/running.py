@@ -9,29 +9,44 @@ from typing import TYPE_CHECKING
 
 from treadle.cli.codes import INTERRUPTED
 from treadle.cli.interruption import Interruption
+from treadle.cli.output import reserved_stdout, say
 from treadle.errors import UserError
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
 
 
-def in_session(config: Path | None, work: Callable[[Session], Awaitable[int]]) -> int:
+def in_session(config: Path | None, work: Callable[[Session], Awaitable[int]], *, keyless: bool = False) -> int:
     """Do a command's work in a session of its own, signals taken care of.
 
     Args:
         config: A treadle.toml, or ``None`` for the one found upwards from here.
         work: Does everything, printing included, while the session is open; returns the exit code.
+        keyless: Whether only an estimate is made: models then need no key.
 
     Raises:
         UserError: When the file cannot be used, or what was asked is wrong.
     """
+    check_config(config)
+    with reserved_stdout():
+        return asyncio.run(_in_session(config, work, keyless))
+
+
+def check_config(config: Path | None) -> None:
+    """Refuse a ``--config`` that is not there.
+
+    Raises:
+        UserError: Says how to get one.
+    """
     if config is not None and not config.is_file():
         raise UserError(f"--config {config}: there is no such file; `treadle init` writes one")
-    return asyncio.run(_in_session(config, work))
 
 
-async def _in_session(config: Path | None, work: Callable[[Session], Awaitable[int]]) -> int:
-    from treadle.ledger.session import Session
+async def _in_session(config: Path | None, work: Callable[[Session], Awaitable[int]], keyless: bool) -> int:
+    if keyless:
+        from treadle.cli.keyless import KeylessSession as Session
+    else:
+        from treadle.ledger.session import Session
 
     async with Session(config) as session:
         interruption = Interruption(asyncio.get_running_loop(), asyncio.current_task(), session.interrupt)
@@ -40,5 +55,6 @@ async def _in_session(config: Path | None, work: Callable[[Session], Awaitable[i
                 return await work(session)
             except asyncio.CancelledError:
                 if interruption.happened:
+                    say("interrupted before there was a report; what was paid for is kept")
                     return INTERRUPTED
                 raise

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from treadle.cli import wording
 from treadle.cli.output import clean
-from treadle.cli.tables import VERDICT_STYLES, commands, ending, heading, plain_table, sections
+from treadle.cli.tables import NO_VERDICT, VERDICT_STYLES, commands, ending, heading, plain_table, sections
 
 Document = Mapping[str, Any]
 _SHOWN = 12
@@ -88,7 +88,7 @@ def _test(test: Document) -> list[Text]:
         if row["against"] == "itself":
             lines.append(Text("it is a baseline itself: the search found nothing that beats it; the test stays closed"))
             continue
-        verdict: str = row["verdict"]
+        verdict: str = row["verdict"] or NO_VERDICT
         numbers = f"{wording.points(row['difference'])} points {wording.points_interval(row['ci95'])}"
         line = Text(
             f"against {clean(row['workflow'])} ({row['against']}): {numbers}  {wording.p_value(row['p_value'])}  "

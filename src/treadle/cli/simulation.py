@@ -25,8 +25,12 @@ def is_simulated(session: Session, names: Iterable[str]) -> bool:
 
 def named(session: Session, options: Asking) -> list[str]:
     """The models a command was told to use, or those that the file names for it."""
-    roles = options.roles().values()
-    return [*(options.cast() or session.roles.values() or session.aliases[:1]), *roles]
+    return players(session, options.cast(), options.roles())
+
+
+def players(session: Session, models: Sequence[str], roles: Mapping[str, str]) -> list[str]:
+    """The same, of models and roles."""
+    return [*(models or session.roles.values() or session.aliases[:1]), *roles.values()]
 
 
 def called(trace: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from treadle.cli import wording
 from treadle.cli.output import clean
+from treadle.cli.unusable import Unusable
 
 Document = Mapping[str, Any]
 WIDE = 132
@@ -29,9 +30,12 @@ VERDICT_STYLES = {
     "no difference": "",
     "inconclusive": "yellow",
 }
+NO_VERDICT = "no verdict"
 
 
-def measured(document: Document, *, width: int = 80, simulated: bool = False, message: str = "") -> RenderableType:
+def measured(
+    document: Document, width: int = 80, simulated: bool = False, message: str = "", unusable: Sequence[Unusable] = ()
+) -> RenderableType:
     """The table of ``eval`` and ``baseline`` with what belongs below it.
 
     Args:
@@ -39,6 +43,7 @@ def measured(document: Document, *, width: int = 80, simulated: bool = False, me
         width: Columns of the terminal; narrow ones get costs in a table of their own.
         simulated: Whether anything in it is a simulation.
         message: Why it ended early.
+        unusable: Rows without one usable answer.
     """
     rows: Sequence[Document] = document["results"]
     wide = width >= WIDE
@@ -46,9 +51,10 @@ def measured(document: Document, *, width: int = 80, simulated: bool = False, me
         heading(document["task"], simulated=simulated),
         _results(rows, scores=True, costs=wide),
         None if wide else _results(rows, scores=False, costs=True),
-        lines(_footnotes(document, rows, priceless=simulated), "dim"),
+        lines(_footnotes(document, rows, {row.workflow for row in unusable}, priceless=simulated), "dim"),
+        lines([row.reason for row in unusable], "yellow"),
         ending(document["ended_by"], message),
-        commands(_next_steps(document, rows)),
+        commands([row.command for row in unusable] or _next_steps(document, rows)),
     )
 
 
@@ -89,15 +95,8 @@ def heading(*words: str, simulated: bool = False) -> Text:
 
 
 def ending(ended_by: str, message: str = "") -> Text:
-    """Why a command ended early, or nothing."""
-    words = {
-        "done": "",
-        "budget": "a budget ended it; what was paid for is kept",
-        "interrupt": "interrupted; what was paid for is kept, the same command goes on from here",
-        "infra": "over 5 % infrastructure failures: no verdict can be given; mend the cause and run it again",
-    }.get(ended_by, f"ended by {ended_by}")
-    text = " – ".join(clean(part) for part in (words, message) if part)
-    return Text(text, style="yellow")
+    """Why a command ended early, or an empty text."""
+    return Text(clean(wording.ending(ended_by, message)), style="yellow")
 
 
 def advice(document: Document) -> RenderableType:
@@ -107,7 +106,7 @@ def advice(document: Document) -> RenderableType:
 
 def compared(document: Document, title: str = "") -> RenderableType:
     """A comparison of two rows."""
-    verdict: str = document["verdict"]
+    verdict: str = document["verdict"] or NO_VERDICT
     line = Text.assemble(
         ("n ", "dim"),
         str(document["n"]),
@@ -201,9 +200,11 @@ def paid(row: Document) -> str:
     return f"{wording.plural(calls, 'call')}"
 
 
-def _footnotes(document: Document, rows: Sequence[Document], *, priceless: bool) -> list[str]:
+def _footnotes(document: Document, rows: Sequence[Document], told: Collection[str], *, priceless: bool) -> list[str]:
     notes: list[str] = [
-        f"failed in {row['workflow']}: {wording.failures(row['failed'])}" for row in rows if sum(row["failed"].values())
+        f"failed in {row['workflow']}: {wording.failures(row['failed'])}"
+        for row in rows
+        if sum(row["failed"].values()) and row["workflow"] not in told
     ]
     noise = document.get("noise")
     if noise is not None:

@@ -29,8 +29,6 @@ def answered(document: Document, message: str = "", *, simulated: bool = False) 
     parts: list[RenderableType] = [heading("answer", simulated=True), ""] if simulated else []
     if document["answer"].strip():
         parts += [Text(clean(document["answer"])), ""]
-    elif document["status"] == "ok":
-        parts.append(Text("the model returned nothing", style="yellow"))
     if document["status"] != "ok" and document["ended_by"] in ("done", "infra"):
         parts.append(Text(f"{document['status']}: {clean(message)}", style="yellow"))
     else:

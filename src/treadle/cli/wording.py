@@ -100,6 +100,17 @@ def failures(failed: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in failed.items() if number) or NOTHING
 
 
+def ending(ended_by: str, message: str = "") -> str:
+    """Why a command ended early, in a line; empty when it did not."""
+    words = {
+        "done": "",
+        "budget": "a budget ended it; what was paid for is kept",
+        "interrupt": "interrupted; what was paid for is kept, the same command goes on from here",
+        "infra": "over 5 % infrastructure failures: no verdict can be given; mend the cause and run it again",
+    }.get(ended_by, f"ended by {ended_by}")
+    return " – ".join(part for part in (words, message) if part)
+
+
 def plural(number: int, noun: str) -> str:
     """A number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -44,12 +44,24 @@ class Answer:
             "answer": self.answer,
             "status": self.status,
             "ended_by": self.ended_by,
+            "message": self.message,
             "calls": dict(self.calls),
             "tokens": dict(self.tokens),
             "usd": self.usd,
             "seconds": self.seconds,
             "trace": list(self.trace),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class OneProblem(Task):
+    """A task of one question, which reaches the workflow with everything that its asker gave it."""
+
+    given: str = ""
+
+    def problem(self, sample: Sample) -> Problem:
+        """The question as it was given."""
+        return self.given if isinstance(self.given, Problem) else Problem(self.given, id=sample.id)
 
 
 async def ask(
@@ -66,8 +78,7 @@ async def ask(
 ) -> Answer:
     """Answer one question as a command's run of its own; see `treadle.run` for the arguments."""
     found = prepare_workflows([workflow])[0]
-    messages = question.messages if isinstance(question, Problem) else None
-    sample = Sample("question", str(question), messages=messages)
+    sample = Sample("question", str(question))
     recording = await session.record(
         "run",
         spec={"workflows": [found.name], "question": str(question), "models": list(models)},
@@ -76,15 +87,15 @@ async def ask(
         seed=seed,
         fresh=fresh,
     )
-    task = Task("question", (sample,), Unscored())
+    task = OneProblem("question", (sample,), Unscored(), given=question)
     outcomes: list[Outcome] = []
 
     async def work() -> None:
         asked = Question(found, task, sample, 0, 0, caps or Budget())
         outcomes.append(await answer_question(recording, asked, ()))
 
+    begin(recording, caps or Budget())
     async with recording.closing() as ending:
-        begin(recording, caps or Budget())
         ended_by = await recording.until_ended(work())
         outcome = outcomes[0] if outcomes else None
         if ended_by == "done" and outcome is not None and outcome.status == "infra":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 from treadle.errors import UserError
@@ -10,7 +11,7 @@ from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.measured import Measured, read_measured
 from treadle.evaluation.preparing import TaskLike, WorkflowLike
 from treadle.evaluation.report import INFRA_SHARE
-from treadle.evaluation.statistics.paired import Comparison, compare_paired
+from treadle.evaluation.statistics.paired import Comparison, Verdict, compare_paired
 from treadle.ledger.session import Session
 
 
@@ -24,10 +25,15 @@ class ComparisonReport:
 
     a: str
     b: str
-    comparison: Comparison
-    flipped: tuple[str, ...]
+    comparison: Comparison | None
+    flipped: tuple[str, ...] = ()
     ended_by: str = "done"
     message: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict, or ``None`` where none is given."""
+        return self.comparison.verdict if self.comparison and self.ended_by == "done" else None
 
     def document(self) -> dict[str, Any]:
         """The comparison as JSON values, as the contract says."""
@@ -35,12 +41,14 @@ class ComparisonReport:
         return {
             "a": self.a,
             "b": self.b,
-            "n": found.n,
-            "difference": found.difference,
-            "ci95": list(found.ci95),
-            "p_value": found.p_value,
-            "verdict": None if self.ended_by == "infra" else found.verdict,
+            "n": found.n if found else 0,
+            "difference": found.difference if found else None,
+            "ci95": list(found.ci95) if found else None,
+            "p_value": found.p_value if found else None,
+            "verdict": self.verdict,
             "flipped": list(self.flipped),
+            "ended_by": self.ended_by,
+            "message": self.message,
         }
 
 
@@ -59,38 +67,35 @@ async def compare(
             raise UserError("comparing workflows needs a task to measure them on")
         return compare_measured(await read_measured(session, a), await read_measured(session, b), margin)
     report = await evaluate(session, [a, b], task, command="compare", **measuring)
-    rows = [await read_measured(session, f"{report.run}/{row.workflow}") for row in report.rows]
-    found = compare_measured(rows[0], rows[-1], margin)
-    ended_by = found.ended_by if report.ended_by == "done" else report.ended_by
-    return replace(found, ended_by=ended_by, message=report.message or found.message)
+    first, second = report.rows[0].workflow, report.rows[-1].workflow
+    names = f"{report.run}/{first}", f"{report.run}/{second}"
+    if report.ended_by not in ("done", "infra"):
+        return ComparisonReport(*names, None, (), report.ended_by, report.message)
+    found = compare_measured(await read_measured(session, names[0]), await read_measured(session, names[1]), margin)
+    return replace(found, message=report.message or found.message)
 
 
 def compare_measured(a: Measured, b: Measured, margin: float = 2.0) -> ComparisonReport:
     """Compare two rows on the questions that both finished.
 
     Raises:
-        UserError: When they share no question, or belong to different tasks.
+        UserError: When they share no question, or were not graded alike.
     """
-    if _data(a.task) != _data(b.task):
-        raise UserError(f"{a.address} was measured on {a.task} and {b.address} on {b.task}; only one task compares")
-    shared = [id for id in a.scores if id in b.scores]
+    if a.scorer != b.scorer:
+        raise UserError(f"{a.address} was graded by {a.scorer} and {b.address} by {b.scorer}; only one scorer compares")
+    shared = [id for id in a.scores if id in b.scores and a.rows.get(id) == b.rows.get(id)]
     if not shared:
-        raise UserError(f"{a.address} and {b.address} share no question")
+        raise UserError(f"{a.address} ({a.task}) and {b.address} ({b.task}) share no question")
     first = [a.scores[id] for id in shared]
     second = [b.scores[id] for id in shared]
-    groups = [a.groups.get(id, id) for id in shared]
-    found = compare_paired(first, second, groups, margin)
+    found = compare_paired(first, second, [a.groups.get(id, id) for id in shared], margin)
     if a.address == b.address:
         found = Comparison(found.n, 0.0, (0.0, 0.0), 1.0, "no difference")
-    flipped = tuple(id for id, x, y in zip(shared, first, second, strict=True) if x == x and y == y and _differ(x, y))
+    flipped = tuple(id for id, x, y in zip(shared, first, second, strict=True) if _flipped(x, y))
     failed = max(side.infra_share for side in (a, b))
     message = f"the provider failed on {failed:.0%} of the questions: no verdict" if failed > INFRA_SHARE else ""
     return ComparisonReport(a.address, b.address, found, flipped, "infra" if message else "done", message)
 
 
-def _differ(x: float, y: float) -> bool:
-    return (x >= 0.5) != (y >= 0.5)
-
-
-def _data(task: str) -> str:
-    return task.partition("?")[0]
+def _flipped(x: float, y: float) -> bool:
+    return not isnan(x) and not isnan(y) and (x >= 0.5) != (y >= 0.5)

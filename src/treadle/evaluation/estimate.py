@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treadle.ledger.caller import Endpoint
+from treadle.ledger.endpoint import Endpoint
 from treadle.tasks.base import Sample
 from treadle.workflows.base import Workflow
 
 BYTES_PER_TOKEN = 5
-SHORT_REPLY = 8
 PROMPT_OVERHEAD = 1_000
 """Bytes that a workflow's own instructions may add to a question."""
-FAST_CALL_S = 0.2
+SHOWN_EXAMPLES = 10
+"""Solved examples that a workflow may show beside a question."""
 SLOW_TOKENS_PER_S = 20.0
+JUDGE_CALLS = (1, 4)
+"""A judge is asked once at least; in both orders and once more each at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ NOTHING = Range(0, 0)
 class Estimate:
     """What a measurement would cost at least and at most.
 
-    ``low`` takes five bytes a token, a reply of eight tokens and 0.2 s a call; ``high`` takes every byte for a token,
-    replies of ``max_tokens`` and 20 tokens a second. Nothing that is cached already is subtracted. ``usd`` is
-    ``None`` when the model has no price.
+    ``low`` takes five bytes a token, replies of one token and no time at all; ``high`` takes every byte for a token,
+    prompts that hold all earlier replies and ten examples, replies of ``max_tokens`` and 20 tokens a second. Nothing
+    that is cached already is subtracted. ``usd`` is ``None`` when the model has no price; roles count at its price.
     """
 
     calls: Range
@@ -88,7 +90,12 @@ class Estimate:
 
 
 def estimate(
-    workflows: Sequence[Workflow], samples: Sequence[Sample], endpoint: Endpoint, repeats: int = 1
+    workflows: Sequence[Workflow],
+    samples: Sequence[Sample],
+    endpoint: Endpoint,
+    repeats: int = 1,
+    *,
+    judged: bool = False,
 ) -> Estimate:
     """What measuring workflows on samples would cost.
 
@@ -97,32 +104,35 @@ def estimate(
         samples: On what.
         endpoint: The model that answers where nothing else is said.
         repeats: How often.
+        judged: Whether the scorer asks a model.
     """
     total = Estimate.nothing(priced=endpoint.price is not None)
     for workflow in workflows:
-        total += one_workflow(workflow, samples, endpoint)
+        total += one_workflow(workflow, samples, endpoint, judged=judged)
     return total.times(repeats, repeats)
 
 
-def one_workflow(workflow: Workflow, samples: Sequence[Sample], endpoint: Endpoint) -> Estimate:
-    """What measuring one workflow once on samples would cost."""
-    low_calls, high_calls = workflow.calls.low, workflow.calls.high
+def one_workflow(
+    workflow: Workflow, samples: Sequence[Sample], endpoint: Endpoint, *, judged: bool = False
+) -> Estimate:
+    """What measuring one workflow once on samples would cost; see `estimate` for the arguments."""
+    least, most = JUDGE_CALLS if judged else (0, 0)
+    low_calls = workflow.calls.low + least
+    high_calls = None if workflow.calls.high is None else workflow.calls.high + most
     written = int(endpoint.settings["max_tokens"])
     sizes = [len(sample.input.encode("utf-8", "replace")) for sample in samples]
-    read_low = sum(size // BYTES_PER_TOKEN + 1 for size in sizes)
-    longest = [size + PROMPT_OVERHEAD + (written if (high_calls or 1) > 1 else 0) for size in sizes]
-    read_high = sum(longest)
-    calls = Range(low_calls * len(samples), None if high_calls is None else high_calls * len(samples))
-    replies = Range(len(samples) * SHORT_REPLY, len(samples) * written)
-    read = Range(read_low, read_high).times(low_calls, high_calls)
-    wrote = replies.times(low_calls, high_calls)
+    extra = PROMPT_OVERHEAD + SHOWN_EXAMPLES * max(sizes, default=0) + written * ((high_calls or 1) - 1)
+    longest = [size + extra for size in sizes]
+    calls = Range(low_calls, high_calls).times(len(samples), len(samples))
+    read = Range(sum(size // BYTES_PER_TOKEN + 1 for size in sizes), sum(longest)).times(low_calls, high_calls)
+    wrote = Range(len(samples), len(samples) * written).times(low_calls, high_calls)
     price = endpoint.price
     usd = None
     if price is not None:
         low = (read.low * min(price.input, price.cached_input or price.input) + wrote.low * price.output) / 1e6
         dearest = sum(price.bound(size, written) for size in longest)
         usd = Range(low, None if high_calls is None else dearest * high_calls)
-    width = max(1, endpoint.limits.concurrency)
     slow = min(endpoint.timeout_s, written / SLOW_TOKENS_PER_S)
-    seconds = Range(FAST_CALL_S * calls.low / width, None if calls.high is None else slow * calls.high / width + slow)
+    width = max(1, endpoint.limits.concurrency)
+    seconds = Range(0.0, None if calls.high is None else slow * calls.high / width + slow)
     return Estimate(calls, read + wrote, usd, seconds)

@@ -79,7 +79,11 @@ class Measurement:
         ids = [sample.id for sample in self.samples]
         clusters = [sample.group or sample.id for sample in self.samples]
         models = self.recording.models
-        self.rows = [Row(workflow.name, models, ids, clusters, self.repeats) for workflow in self.workflows]
+        unpriced = self.recording.tally.unpriced
+        self.rows = [
+            Row(workflow.name, models, ids, clusters, self.repeats, tally=Tally(unpriced=unpriced))
+            for workflow in self.workflows
+        ]
         with rare_collection():
             ended_by = await self.recording.until_ended(self._work())
         order = {id: place for place, id in enumerate(ids)}
@@ -104,20 +108,15 @@ class Measurement:
         for row, question in questions:
             outcome: Outcome = await answer_question(self.recording, question, (row.tally,))
             row.outcomes.append(outcome)
-            row.seconds = max(row.seconds, loop.time() - self._begun(row))
+            row.seconds = max(row.seconds, loop.time() - row.began)
             if self.watch is not None:
                 done = sum(len(each.outcomes) for each in self.rows)
                 self.watch(Progress(done, total, self.recording.tally))
 
-    def _begun(self, row: Row) -> float:
-        return self._starts[id(row)]
-
-    _starts: dict[int, float] = field(default_factory=dict[int, float])
-
     def _questions(self) -> Iterator[tuple[Row, Question]]:
         loop = asyncio.get_running_loop()
         for row, workflow in zip(self.rows, self.workflows, strict=True):
-            self._starts[id(row)] = loop.time()
+            row.began = loop.time()
             for repeat in range(self.repeats):
                 for sample in self.samples:
                     yield row, Question(workflow, self.task, sample, repeat, self.phase, self.caps)
@@ -129,23 +128,25 @@ def _width(recording: Recording) -> int:
     return slots + max(_SPARE, slots // _SPARE)
 
 
-def ended(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:
+def ended(ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:
     """How a measurement ended, infrastructure failures considered."""
     if ended_by == "done" and any(row.infra_share > INFRA_SHARE for row in rows):
         return "infra"
     return ended_by
 
 
-def begin(recording: Recording, budget_caps: Budget) -> None:
+def begin(recording: Recording, caps: Budget, task: Task | None = None) -> None:
     """Find out now, before a call is made, what would stop the first one.
 
     Raises:
         UserError: When no model is given, a name is unknown, a key is missing or dollars cannot be counted.
     """
-    recording.dollar_caps = budget_caps.usd is not None
+    recording.dollar_caps = caps.usd is not None
     for model in (*recording.models, *recording.cast.roles.values()):
         recording.endpoint(None, model)
     recording.endpoint()
+    if task is not None and task.scorer.judged:
+        recording.endpoint("judge")
 
 
 async def evaluate(
@@ -197,8 +198,8 @@ async def evaluate(
         concurrency=concurrency,
         watch=watch,
     )
+    begin(recording, measurement.caps, opened)
     async with recording.closing() as ending:
-        begin(recording, measurement.caps)
         result = report(measurement, await measurement.run())
         ending.ended_by = result.ended_by
         ending.document = result.document()
@@ -208,11 +209,17 @@ async def evaluate(
 def report(measurement: Measurement, ended_by: EndedBy) -> Report:
     """The report of a finished or interrupted measurement."""
     recording = measurement.recording
-    message = str(recording.limit) if recording.limit and ended_by == "budget" else ""
-    return Report(
-        recording.id,
-        measurement.task.name,
-        ended(recording, ended_by, measurement.rows),
-        tuple(measurement.rows),
-        message,
+    rows = measurement.rows
+    ended_by = ended(ended_by, rows)
+    return Report(recording.id, measurement.task.name, ended_by, tuple(rows), _message(recording, ended_by, rows))
+
+
+def _message(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> str:
+    if ended_by == "budget":
+        return str(recording.limit or "")
+    failed = next((row for row in rows if row.first_failure), None)
+    if failed is None:
+        return ""
+    return (
+        f"the provider failed on {failed.infra_share:.0%} of the questions of {failed.workflow}: {failed.first_failure}"
     )

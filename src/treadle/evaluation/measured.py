@@ -21,12 +21,16 @@ class Measured:
         task: The task's name.
         scores: Score of each finished question, averaged over its repeats; NaN where the provider failed.
         groups: The groups of the questions that have one.
+        rows: Hash of each question's data: questions of one id but other data are not the same.
+        scorer: Who graded.
     """
 
     address: str
     task: str
     scores: dict[str, float]
     groups: dict[str, str]
+    rows: dict[str, str]
+    scorer: str
 
     @property
     def infra_share(self) -> float:
@@ -66,4 +70,4 @@ async def read_measured(session: Session, address: str) -> Measured:
             found[score.sample].append(score.value)
     spec: dict[str, Any] = decode(record.spec)
     means = {id: fmean(values) if values else nan for id, values in found.items()}
-    return Measured(f"{run}/{workflow}", record.task, means, spec.get("groups", {}))
+    return Measured(f"{run}/{workflow}", record.task, means, spec["groups"], spec["rows"], spec["scorer"])

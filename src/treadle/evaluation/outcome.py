@@ -88,10 +88,11 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     answer = reason = ""
     score: Score | None = None
     try:
-        answer = await _answer(question, Run(scope))
+        answer = await _answer(question, scope)
     except UserError:
         raise
-    except Exception as error:  # noqa: BLE001  a workflow may raise anything
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a workflow may raise anything
+        _unless_ended_from_outside(error)
         status, reason = classify(error)
     seconds = scope.root.finish()
     scored = scope
@@ -104,8 +105,8 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         question.repeat,
         status,
         _value(status, score),
-        score.answer if score else answer,
-        reason,
+        recording.journal.cleaned(score.answer if score else answer),
+        recording.journal.cleaned(reason),
         scope.cost.calls,
         scope.cost.tokens,
         scope.cost.total_usd,
@@ -132,20 +133,23 @@ async def _scope(recording: Recording, question: Question, tallies: tuple[Tally,
     )
 
 
-async def _answer(question: Question, run: Run) -> str:
+async def _answer(question: Question, scope: Scope) -> str:
     problem = question.task.problem(question.sample)
     limit = question.caps.seconds
+    clock: asyncio.Timeout | None = None
     try:
-        answer: Any = None
-        if limit is None:
-            answer = await question.workflow(problem, run)
-        else:
-            async with asyncio.timeout(limit) as clock:
-                answer = await question.workflow(problem, run)
+        async with asyncio.timeout(limit) as clock:
+            scope.clock.watch(clock)
+            answer: Any = await question.workflow(problem, Run(scope))
     except TimeoutError as error:
-        if limit is not None and clock.expired():  # pyright: ignore[reportPossiblyUnboundVariable]
-            raise SampleTimeoutError(f"not answered within {limit:g} s") from error
+        if clock is not None and clock.expired():
+            raise SampleTimeoutError(f"not answered within {limit or 0:g} s") from error
         raise
+    finally:
+        scope.clock.watch(None)
+    if scope.ended is not None:
+        # Whatever the workflow made of it: the run was over, so this is no answer.
+        raise scope.ended
     if isinstance(answer, Completion):
         return answer.text
     if not isinstance(answer, str):
@@ -153,12 +157,20 @@ async def _answer(question: Question, run: Run) -> str:
     return answer
 
 
+def _unless_ended_from_outside(error: BaseException) -> None:
+    """Go on cancelling what is cancelled from outside; a workflow that cancels itself is a crash of its own."""
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+        raise error
+
+
 async def _grade(task: Task, sample: Sample, answer: str, run: Run) -> tuple[Status, str, Score | None]:
     try:
         score = await task.scorer.score(sample, answer, run)
     except UserError:
         raise
-    except Exception as error:  # noqa: BLE001  a user's scorer may raise anything
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a user's scorer may raise anything
+        _unless_ended_from_outside(error)
         status, reason = classify(error)
         return status, f"scorer: {reason}", None
     return score.failure or "ok", score.reason, score

@@ -81,7 +81,10 @@ def prepare_cast(
     Raises:
         UserError: When ``auto`` is asked for and the task brings no models.
     """
-    specs = [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task)
+    if isinstance(task, Task):
+        specs = [task.name]
+    else:
+        specs = [task] if isinstance(task, str) else [] if isinstance(task, UserTask) else list(task)
     simulated = [spec for spec in specs if spec.startswith("simulated:")]
     own = not models and not session.aliases and bool(simulated)
     if tuple(models) != (AUTO,) and not own:
@@ -101,6 +104,8 @@ def spec_of(task: Task, workflows: Sequence[Workflow], **asked: Any) -> dict[str
     return {
         "task": task.name,
         "data": task.hash,
+        "scorer": task.scorer.name,
+        "rows": task.row_hashes,
         "workflows": [workflow.name for workflow in workflows],
         "groups": clusters_of(task.samples),
         **asked,

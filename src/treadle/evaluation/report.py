@@ -30,6 +30,7 @@ class Row:
         outcomes: What came of them, in the order of ``ids`` and repeats.
         tally: What this run paid for the row.
         seconds: Wall clock of the row.
+        began: The loop's time when its first question was taken up.
     """
 
     workflow: str
@@ -40,6 +41,7 @@ class Row:
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
+    began: float = 0.0
     _scored: tuple[int, dict[str, float]] | None = None
 
     def question_scores(self) -> dict[str, float]:
@@ -87,9 +89,14 @@ class Row:
         return sum(o.status == "infra" for o in finished) / len(finished) if finished else 0.0
 
     @property
+    def first_failure(self) -> str:
+        """What the first infrastructure failure said."""
+        return next((outcome.reason for outcome in self.outcomes if outcome.status == "infra"), "")
+
+    @property
     def per_sample(self) -> dict[str, float | None]:
-        """What one question costs when run fresh, on average."""
-        finished = [outcome for outcome in self.outcomes if outcome.finished]
+        """What one question costs when run fresh, on average over those that no provider failed."""
+        finished = [outcome for outcome in self.outcomes if outcome.finished and outcome.status != "infra"]
         if not finished:
             return {"calls": None, "usd": None, "seconds": None, "tokens": None}
         prices = [outcome.usd for outcome in finished if outcome.usd is not None]
@@ -104,12 +111,14 @@ class Row:
         """The row as JSON values."""
         usage = self.tally.usage
         ci95 = self.ci95
+        samples = self._samples()
+        statuses = [sample["status"] for sample in samples]
         return {
             "workflow": self.workflow,
             "models": list(self.models),
             "n": len(self.ids),
             "scored": len(self.question_scores()),
-            "failed": {kind: len({o.id for o in self.outcomes if o.status == kind}) for kind in FAILURE_CLASSES},
+            "failed": {kind: statuses.count(kind) for kind in FAILURE_CLASSES},
             "score": self.score,
             "score_all": self.score_all,
             "ci95": None if ci95 is None else list(ci95),
@@ -131,7 +140,7 @@ class Row:
             "estimated_calls": self.tally.estimated,
             "per_sample": self.per_sample,
             "seconds": self._seconds(),
-            "samples": self._samples(),
+            "samples": samples,
         }
 
     def _scores_by_repeat(self) -> list[float | None]:
@@ -157,7 +166,9 @@ def _sample(id: str, outcomes: list[Outcome], score: float | None) -> dict[str, 
     finished = [outcome for outcome in outcomes if outcome.finished]
     if not finished:
         return {"id": id, "score": None, "answer": "", "status": "unfinished", "calls": 0, "usd": None, "seconds": 0.0}
-    failed = [outcome.status for outcome in finished if outcome.status != "ok"]
+    failed = [outcome.status for outcome in finished if outcome.status not in ("ok", "infra")]
+    if all(outcome.status == "infra" for outcome in finished):
+        failed = ["infra"]
     prices = [outcome.usd for outcome in finished if outcome.usd is not None]
     return {
         "id": id,
@@ -217,6 +228,12 @@ class Report:
             "run": self.run,
             "task": self.task,
             "ended_by": self.ended_by,
-            "results": [row.document() for row in self.rows],
+            "results": self.results,
             "noise": self.noise,
+            "message": self.message,
         }
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The rows as JSON values."""
+        return [row.document() for row in self.rows]

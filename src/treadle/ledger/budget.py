@@ -43,9 +43,11 @@ class OverBudgetError(Exception):
         unit: The unit that does not fit.
         limit: The cap.
         needed: The smallest cap under which the call would have been made.
+        kept: What is set aside of the cap for later.
     """
 
-    def __init__(self, unit: str, limit: float, needed: float) -> None:
+    def __init__(self, unit: str, limit: float, needed: float, kept: float = 0.0) -> None:
+        self.kept = kept
         self.unit = unit
         self.limit = limit
         self.needed = needed
@@ -85,6 +87,10 @@ class Account:
         """Keep an amount for later: until the next call of this, the budget is smaller by it."""
         self._aside = amount
         self._wake()
+
+    def covers(self, amount: Amount) -> bool:
+        """Whether an amount still fits beside what was spent."""
+        return all(getattr(self.spent, unit) + getattr(amount, unit) <= cap + _ROUNDING for unit, cap in self._caps)
 
     async def hold(self, amount: Amount) -> Reservation:
         """Reserve an amount, waiting for room where calls in flight may still give some back.
@@ -136,7 +142,7 @@ class Account:
         for unit, cap in self._caps:
             needed = getattr(self.spent, unit) + getattr(amount, unit) + getattr(self._aside, unit)
             if needed > cap + _ROUNDING:
-                raise OverBudgetError(unit, cap, needed)
+                raise OverBudgetError(unit, cap, needed, getattr(self._aside, unit))
 
     def _wake(self) -> None:
         while self._waiting:

@@ -1,89 +1,49 @@
-"""One logical call: remembered, shared while in flight, paid for, limited, retried, recorded."""
+"""One logical call: remembered, shared while in flight, or made."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
-from treadle.errors import (
-    CallTimeoutError,
-    ConnectionFailedError,
-    EndpointError,
-    ProviderError,
-    QuotaError,
-    RejectedError,
-    TreadleError,
-)
-from treadle.ledger.budget import Account, Amount
+from treadle.ledger.budget import OverBudgetError
+from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import RequestAddress
-from treadle.ledger.limits import ModelLimits
-from treadle.ledger.retries import RetryPolicy
-from treadle.models.base import Completion, FinishReason, Model, ModelIdentity, Price, Request, ToolCall, Usage
-from treadle.store.base import CallRecord
-from treadle.store.text import decode, encode
+from treadle.ledger.paying import Cashier, Order, replayed
+from treadle.ledger.purse import Purse
+from treadle.models.base import Completion, Request
 
 _REMEMBERED = 20_000
 
 
 @dataclass(slots=True)
-class Endpoint:
-    """A model as a session uses it: with its settings (``max_tokens`` always among them), price, limits and health.
-
-    ``answered`` is whether it has answered in this session; ``exhausted`` is the error of an account without credit,
-    repeated without asking again; ``identity`` is what the model's calls are addressed by; ``start``, where there is
-    one, gets the model ready, which is no part of any call's time.
-    """
-
-    alias: str
-    model: Model
-    identity: ModelIdentity
-    limits: ModelLimits
-    price: Price | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    timeout_s: float = 600.0
-    retries: RetryPolicy = field(default_factory=RetryPolicy)
-    answered: bool = False
-    exhausted: QuotaError | None = None
-    start: Callable[[], Awaitable[None]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The part of a completion that is stored."""
-
-    text: str
-    usage: Usage | None
-    finish_reason: FinishReason
-    tool_calls: tuple[ToolCall, ...] = ()
-    estimated: bool = False
-
-
-@dataclass(slots=True)
 class _Flight:
-    task: asyncio.Task[tuple[Completion, int]]
-    waiters: int = 0
+    """A call being made, and who waits for it; their clocks stand still while it is queued."""
 
+    task: asyncio.Task[Completion] | None = None
+    waiting: int = 0
+    queued: bool = True
+    held: list[Purse] = field(default_factory=list[Purse])
 
-def _price(endpoint: Endpoint, usage: Usage | None) -> float | None:
-    return None if endpoint.price is None or usage is None else endpoint.price.usd(usage)
+    def sent(self) -> None:
+        self.queued = False
+        for purse in self.held:
+            purse.clock.resume()
+        self.held.clear()
 
+    def board(self, purse: Purse) -> None:
+        self.waiting += 1
+        if self.queued:
+            self.held.append(purse)
+            purse.clock.pause()
 
-def recorded_usage(record: CallRecord) -> Usage:
-    """The tokens of a recorded call."""
-    return decode(record.completion, Recorded).usage or Usage()
-
-
-def bound(endpoint: Endpoint, address: RequestAddress, request: Request) -> Amount:
-    """The most a call can cost: bytes of everything sent as input tokens, and all of ``max_tokens``."""
-    read, written = address.size, request.max_tokens
-    usd = endpoint.price.bound(read, written) if endpoint.price else 0.0
-    return Amount(1, read + written, usd)
+    def leave(self, purse: Purse) -> None:
+        self.waiting -= 1
+        if purse in self.held:
+            self.held.remove(purse)
+            purse.clock.resume()
 
 
 class Caller:
@@ -95,53 +55,45 @@ class Caller:
 
     def __init__(self, journal: Journal, rng: Random) -> None:
         self._journal = journal
-        self._rng = rng
+        self._cashier = Cashier(journal, rng)
         self._flights: dict[str, _Flight] = {}
+        self._ending: set[asyncio.Task[Completion]] = set()
         self._recent: OrderedDict[str, Completion] = OrderedDict()
 
-    async def call(
-        self,
-        endpoint: Endpoint,
-        address: RequestAddress,
-        request: Request,
-        account: Account,
-        run: str,
-        unclaimed: set[str],
-    ) -> tuple[Completion, int]:
+    async def call(self, endpoint: Endpoint, address: RequestAddress, request: Request, purse: Purse) -> Completion:
         """Answer one request from the store or from the model.
 
         Args:
             endpoint: Who answers.
             address: The request's address.
             request: The request.
-            account: What pays.
-            run: The run that pays.
-            unclaimed: Keys of calls that this run paid for before it was resumed; each counts as paid once.
+            purse: What pays.
 
         Returns:
-            The completion (``cached`` unless this caller is the one that paid) and how often it was retried.
+            The completion, ``cached`` unless this purse is the one that paid.
 
         Raises:
             ProviderError: After the last attempt.
             EndpointError: When an endpoint that has never answered refuses for good.
-            OverBudgetError: When the account cannot cover the call.
+            OverBudgetError: When the purse cannot cover the call.
         """
-        key = address.key(request.draw)
-        known = self._recent.get(key)
-        if known is None:
-            record = await self._journal.call(key)
-            if record is not None:
-                return self._replayed(endpoint, record, unclaimed)
-            known = self._recent.get(key)
-        if known is not None:
-            return replace(known, cached=True), 0
-        flight = self._flights.get(key)
-        first = flight is None
-        if flight is None:
-            task = asyncio.create_task(self._pay(key, endpoint, address, request, account, run))
-            flight = self._flights[key] = _Flight(task)
-        completion, retried = await self._board(key, flight)
-        return (completion, retried) if first else (replace(completion, cached=True), 0)
+        order = Order(address.key(request.draw), endpoint, address, request, purse)
+        while True:
+            known = await self._known(order)
+            if known is not None:
+                return known
+            flight = self._flights.get(order.key)
+            first = flight is None
+            if flight is None:
+                flight = self._depart(order)
+            try:
+                completion = await self._aboard(order, flight)
+            except OverBudgetError:
+                # Somebody else's budget says nothing of this one: ask again, on one's own account.
+                if first:
+                    raise
+                continue
+            return completion if first else replace(completion, cached=True, usd=endpoint.usd(completion.usage))
 
     def forget(self) -> None:
         """Drop what is remembered in memory; the store still has it."""
@@ -149,124 +101,50 @@ class Caller:
 
     async def aclose(self) -> None:
         """End all calls in flight."""
-        tasks = [flight.task for flight in self._flights.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _board(self, key: str, flight: _Flight) -> tuple[Completion, int]:
-        flight.waiters += 1
-        try:
-            return await asyncio.shield(flight.task)
-        finally:
-            flight.waiters -= 1
-            if flight.task.done():
-                if self._flights.get(key) is flight:
-                    del self._flights[key]
-            elif flight.waiters == 0:
-                # Nobody is left who wants it; whoever asks next starts anew instead of boarding a cancelled flight.
-                del self._flights[key]
+        for flight in self._flights.values():
+            if flight.task is not None:
                 flight.task.cancel()
+                self._ending.add(flight.task)
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
-    @staticmethod
-    def _replayed(endpoint: Endpoint, record: CallRecord, unclaimed: set[str]) -> tuple[Completion, int]:
-        kept = decode(record.completion, Recorded)
-        own = record.key in unclaimed
-        unclaimed.discard(record.key)
-        completion = Completion(
-            kept.text,
-            kept.usage,
-            kept.finish_reason,
-            kept.tool_calls,
-            record.seconds,
-            _price(endpoint, kept.usage),
-            cached=not own,
-            estimated=kept.estimated,
-        )
-        return completion, record.attempts - 1 if own else 0
+    async def _known(self, order: Order) -> Completion | None:
+        recent = self._recent.get(order.key)
+        if recent is None:
+            record = await self._journal.call(order.key)
+            if record is not None:
+                completion = replayed(record, order.endpoint)
+                own = order.purse.claim(order.key, completion, record.attempts, order.request.max_tokens)
+                return replace(completion, cached=False) if own else completion
+            recent = self._recent.get(order.key)
+        if recent is None:
+            return None
+        completion = replace(recent, cached=True, usd=order.endpoint.usd(recent.usage))
+        own = order.purse.claim(order.key, completion, 1, order.request.max_tokens)
+        return replace(completion, cached=False) if own else completion
 
-    async def _pay(
-        self, key: str, endpoint: Endpoint, address: RequestAddress, request: Request, account: Account, run: str
-    ) -> tuple[Completion, int]:
-        most = bound(endpoint, address, request)
-        with account.closing(await account.hold(most)) as reservation:
-            completion, attempts = await self._attempts(endpoint, request, most.tokens)
-            if completion.usage is None:
-                usage = Usage(address.size, output=request.max_tokens)
-                completion = replace(completion, usage=usage, estimated=True)
-            usage = completion.usage or Usage()
-            completion = replace(completion, usd=_price(endpoint, usage))
-            endpoint.limits.correct(most.tokens, usage.total)
-            reservation.settle(Amount(1, usage.total, completion.usd or 0.0))
-            record = CallRecord(
-                key,
-                run,
-                str(endpoint.identity),
-                request.draw,
-                address.body,
-                encode(
-                    Recorded(
-                        completion.text, usage, completion.finish_reason, completion.tool_calls, completion.estimated
-                    )
-                ),
-                completion.seconds,
-                completion.usd,
-                attempts,
-                time.time(),
-            )
-            await self._journal.write(record)
+    def _depart(self, order: Order) -> _Flight:
+        flight = self._flights[order.key] = _Flight()
+        flight.task = asyncio.create_task(self._cashier.make(order, flight.sent))
+        return flight
+
+    async def _aboard(self, order: Order, flight: _Flight) -> Completion:
+        assert flight.task is not None
+        flight.board(order.purse)
+        try:
+            completion = await asyncio.shield(flight.task)
+            self._remember(order.key, completion)
+            return completion
+        finally:
+            flight.leave(order.purse)
+            if self._flights.get(order.key) is flight and (flight.task.done() or flight.waiting == 0):
+                # With nobody left who wants it a call is ended; whoever asks next starts anew.
+                del self._flights[order.key]
+                if not flight.task.done():
+                    flight.task.cancel()
+                    self._ending.add(flight.task)
+                    flight.task.add_done_callback(self._ending.discard)
+
+    def _remember(self, key: str, completion: Completion) -> None:
         self._recent[key] = completion
         if len(self._recent) > _REMEMBERED:
             self._recent.popitem(last=False)
-        return completion, attempts - 1
-
-    async def _attempts(self, endpoint: Endpoint, request: Request, tokens: int) -> tuple[Completion, int]:
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                if endpoint.exhausted is not None:
-                    raise endpoint.exhausted
-                completion = await self._attempt(endpoint, request, tokens)
-            except ProviderError as error:
-                wait = endpoint.retries.wait(error, attempt, endpoint.answered, self._rng)
-                if wait is None:
-                    raise self._final(endpoint, error) from error
-                if error.retry_after is not None:
-                    endpoint.limits.pause(wait)
-                await asyncio.sleep(wait)
-                continue
-            endpoint.answered = True
-            return completion, attempt
-
-    @staticmethod
-    async def _attempt(endpoint: Endpoint, request: Request, tokens: int) -> Completion:
-        loop = asyncio.get_running_loop()
-        async with endpoint.limits.slot(tokens):
-            if endpoint.start is not None:
-                await endpoint.start()
-            started = loop.time()
-            try:
-                async with asyncio.timeout(endpoint.timeout_s):
-                    completion = await endpoint.model.complete(request)
-            except TimeoutError as error:
-                raise CallTimeoutError(
-                    f"{endpoint.alias} did not finish within {endpoint.timeout_s:g} s; raise timeout_s if it needs more"
-                ) from error
-            except TreadleError:
-                raise
-            except Exception as error:
-                raise ProviderError(f"{endpoint.alias}: the model's own code raised {error!r}") from error
-        return completion if completion.seconds else replace(completion, seconds=round(loop.time() - started, 6))
-
-    @staticmethod
-    def _final(endpoint: Endpoint, error: ProviderError) -> Exception:
-        if isinstance(error, QuotaError):
-            endpoint.exhausted = error
-            return error
-        hopeless = isinstance(error, ConnectionFailedError) or (
-            isinstance(error, RejectedError) and error.status is not None and error.status not in (400, 413, 422)
-        )
-        if hopeless and not endpoint.answered:
-            return EndpointError(str(error))
-        return error

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
 from typing import Generic, TypeVar
 
+from treadle.redaction import redact
 from treadle.store.base import Batch, CallRecord, EventRecord, SampleRecord, ScoreRecord, Store
 
 Item = TypeVar("Item")
@@ -58,25 +60,46 @@ class Journal:
 
     Args:
         store: The blocking store; it stays its owner's to close.
+        secrets: Texts that must never be kept; they are cut out of whatever is written.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, secrets: frozenset[str] = frozenset()) -> None:
         self.store = store
+        self.secrets = secrets
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="treadle-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="treadle-write")
         self._lookups: _Batcher[str, CallRecord | None] = _Batcher(self._look_up)
-        self._writes: _Batcher[tuple[Record, ...], None] = _Batcher(self._write)
+        self._writes: _Batcher[tuple[Record, ...], bool] = _Batcher(self._write)
 
     def call(self, key: str) -> asyncio.Future[CallRecord | None]:
         """The record of a finished call, or ``None``."""
         return self._lookups.put(key)
 
-    def write(self, *records: Record) -> asyncio.Future[None]:
+    def write(self, *records: Record) -> asyncio.Future[bool]:
         """Commit records together; the future is done when they are safe from a kill.
 
-        They are written even if whoever waits for it is cancelled.
+        They are written even if whoever waits for it is cancelled. The result is false when a call among them was
+        there already, so that its first record stays.
         """
-        return self._writes.put(records)
+        return self._writes.put(tuple(map(self._clean, records)) if self.secrets else records)
+
+    def cleaned(self, text: str) -> str:
+        """A text without secrets."""
+        return redact(text, self.secrets) if self.secrets else text
+
+    def _clean(self, record: Record) -> Record:
+        dirty: dict[str, str | bytes] = {}
+        for each in fields(record):
+            value = getattr(record, each.name)
+            if isinstance(value, str):
+                clean: str | bytes = redact(value, self.secrets)
+            elif isinstance(value, bytes):
+                clean = redact(value.decode(), self.secrets).encode()
+            else:
+                continue
+            if clean != value:
+                dirty[each.name] = clean
+        return replace(record, **dirty) if dirty else record  # pyright: ignore[reportArgumentType]  each in its own type
 
     async def read(self, question: Callable[[Store], Result]) -> Result:
         """Ask the store anything, off the event loop."""
@@ -97,7 +120,7 @@ class Journal:
         found = await self.read(lambda store: store.calls(keys))
         return [found.get(key) for key in keys]
 
-    async def _write(self, items: list[tuple[Record, ...]]) -> list[None]:
+    async def _write(self, items: list[tuple[Record, ...]]) -> list[bool]:
         records = [record for item in items for record in item]
         batch = Batch(
             calls=[r for r in records if isinstance(r, CallRecord)],
@@ -105,5 +128,7 @@ class Journal:
             scores=[r for r in records if isinstance(r, ScoreRecord)],
             events=[r for r in records if isinstance(r, EventRecord)],
         )
-        await self.change(lambda store: store.write(batch))
-        return [None] * len(items)
+        present = await self.change(lambda store: store.write(batch))
+        if not present:
+            return [True] * len(items)
+        return [all(not isinstance(r, CallRecord) or r.key not in present for r in item) for item in items]

@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator
 class _PerMinute:
     """A bucket that refills evenly; takers are served in order of arrival."""
 
-    def __init__(self, per_minute: float) -> None:
+    def __init__(self, per_minute: float, burst_s: float) -> None:
         self._rate = per_minute / 60.0
-        self._burst = max(1.0, per_minute / 60.0)
+        self._burst = max(1.0, burst_s * self._rate)
         self._level = self._burst
         self._at: float | None = None
 
@@ -25,7 +25,7 @@ class _PerMinute:
         return max(0.0, -self._level / self._rate)
 
     def give_back(self, amount: float) -> None:
-        self._level += amount
+        self._level = min(self._burst, self._level + amount)
 
 
 class ModelLimits:
@@ -42,8 +42,8 @@ class ModelLimits:
     ) -> None:
         self.concurrency = concurrency
         self._slots = asyncio.Semaphore(concurrency)
-        self._requests = _PerMinute(requests_per_minute) if requests_per_minute else None
-        self._tokens = _PerMinute(tokens_per_minute) if tokens_per_minute else None
+        self._requests = _PerMinute(requests_per_minute, 1.0) if requests_per_minute else None
+        self._tokens = _PerMinute(tokens_per_minute, 10.0) if tokens_per_minute else None
         self._resume_at = 0.0
 
     def pause(self, seconds: float) -> None:
@@ -61,10 +61,14 @@ class ModelLimits:
                 wait = max(wait, self._requests.take(1, now))
             if self._tokens is not None:
                 wait = max(wait, self._tokens.take(tokens, now))
-            while wait > 0:
-                await asyncio.sleep(wait)
-                wait = self._resume_at - loop.time()
-            yield
+            try:
+                while wait > 0:
+                    await asyncio.sleep(wait)
+                    wait = self._resume_at - loop.time()
+                yield
+            except BaseException:
+                self.correct(tokens, 0)
+                raise
 
     def correct(self, reserved: int, used: int) -> None:
         """Give back the tokens that a call reserved and did not use."""

@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from treadle.errors import RunLimitError, UserError
 from treadle.ledger.budget import Account, Amount, Budget, OverBudgetError
-from treadle.ledger.caller import Caller, Endpoint, recorded_usage
+from treadle.ledger.caller import Caller
+from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.journal import Journal
 from treadle.ledger.scope import DRAW_MAP
 from treadle.ledger.tally import Tally
-from treadle.store.base import CallRecord, RunRecord
+from treadle.models.base import Completion
+from treadle.store.base import EventRecord, RunRecord
 from treadle.store.text import decode, encode
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
 
+PART = "part"
+"""Kind of the events that say when a part of a run began, and how long it took once it has ended."""
 _NO_DRAWS: Mapping[str, int] = {}
 
 EndedBy = Literal["done", "infra", "budget", "interrupt"]
@@ -30,8 +34,25 @@ EndedBy = Literal["done", "infra", "budget", "interrupt"]
 class Ending:
     """How a command's run ended, and the document it answered with; filled in by the command."""
 
-    ended_by: str = "interrupt"
+    ended_by: str = "error"
     document: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier parts of a resumed run did.
+
+    Attributes:
+        keys: The calls they paid for and that are kept.
+        unkept: Calls they paid for that another process had made first.
+        spent: All of that together.
+        seconds: Wall clock of all parts.
+    """
+
+    keys: tuple[str, ...] = ()
+    unkept: tuple[Completion, ...] = ()
+    spent: Amount = Amount()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +117,7 @@ class Recording:
         self.fresh = fresh
         self.cast = cast
         self.account = Account(budget)
-        self.tally = Tally()
+        self.tally = Tally(unpriced=any(session.price(name) is None for name in self.models))
         self.limit: RunLimitError | None = None
         self.dollar_caps = False
         self.unclaimed: set[str] = set()
@@ -104,7 +125,7 @@ class Recording:
         self._record = record
         self._endpoints: dict[tuple[str | None, str | None], Endpoint] = {}
         self._deadline = None if budget.seconds is None else asyncio.get_running_loop().time() + budget.seconds
-        self._started = asyncio.get_running_loop().time()
+        self._started = self._opened = asyncio.get_running_loop().time()
 
     @property
     def caller(self) -> Caller:
@@ -127,17 +148,32 @@ class Recording:
         return asyncio.get_running_loop().time() - self._started
 
     @property
+    def priced(self) -> bool:
+        """Whether every model that may be asked here has a price."""
+        names = {*self.models, *self.cast.roles.values(), *self.session.roles.values()}
+        return all(self.session.price(name) is not None for name in names)
+
+    def asked_models(self) -> list[str]:
+        """Every model that was asked so far, with its settings, as texts in a fixed order."""
+        opened = {endpoint.alias: endpoint for endpoint in self._endpoints.values()}
+        return sorted(
+            f"{each.identity} {encode(dict(sorted(each.settings.items()))).decode()}" for each in opened.values()
+        )
+
+    @property
     def in_time(self) -> bool:
         """Whether the clock still allows more."""
         return self._deadline is None or asyncio.get_running_loop().time() < self._deadline
 
-    def resume(self, paid: Sequence[CallRecord]) -> None:
-        """Go on where an earlier part of this run stopped: what it paid counts, once, and so does its time."""
-        self.unclaimed = {record.key for record in paid}
-        tokens = sum(recorded_usage(record).total for record in paid)
-        self.account.spent = Amount(len(paid), tokens, sum(record.usd or 0.0 for record in paid))
-        last = max((record.at for record in paid), default=self._record.started)
-        self._started -= max(0.0, last - self._record.started)
+    def resume(self, earlier: Earlier) -> None:
+        """Go on where earlier parts of this run stopped: what they paid counts, once, and so does their time."""
+        self.unclaimed = set(earlier.keys)
+        self.account.spent = earlier.spent
+        self._started -= earlier.seconds
+        if self._deadline is not None:
+            self._deadline -= earlier.seconds
+        for lost in earlier.unkept:
+            self.tally.pay(lost)
 
     def endpoint(self, role: str | None = None, model: str | None = None) -> Endpoint:
         """The model that plays a role, or the one named.
@@ -166,9 +202,10 @@ class Recording:
         """Note that the run's budget ended it."""
         if self.limit is None:
             unit = {"usd": "--budget-usd", "calls": "--budget-calls", "tokens": "--budget-tokens"}[error.unit]
+            spent = "is spent" if not error.kept else f"is spent but for the {error.kept:g} kept for selection and test"
             self.limit = RunLimitError(
                 error.unit,
-                f"the budget of {error.limit:g} {error.unit} is spent; the next call needs {unit} {_up(error.needed)}"
+                f"the budget of {error.limit:g} {error.unit} {spent}; the next call needs {unit} {_up(error.needed)}"
                 " or more (a lower max_tokens lowers it)",
             )
         return self.limit
@@ -201,22 +238,34 @@ class Recording:
 
     @asynccontextmanager
     async def closing(self) -> AsyncGenerator[Ending]:
-        """Write down, however the block ends, how the run ended and what it answered."""
+        """Write the run down, and, however the block ends, how it ended and what it answered."""
         ending = Ending()
+        part = len(await self.journal.read(lambda store: store.events(PART, self.id)))
+        await self._save(ending, part, ended=False)
         try:
             yield ending
         except UserError:
             ending.ended_by = "mistake"
             raise
+        except asyncio.CancelledError:
+            ending.ended_by = "interrupt"
+            raise
         finally:
-            record = replace(
-                self._record,
-                ended=time.time(),
-                ended_by=ending.ended_by,
-                usd=self.tally.total_usd,
-                result=None if ending.document is None else encode(ending.document),
-            )
-            await asyncio.shield(self.journal.change(lambda store: store.save_run(record)))
+            await asyncio.shield(self._save(ending, part, ended=True))
+
+    def _encoded(self, document: Any) -> bytes:
+        return self.journal.cleaned(encode(document).decode()).encode()
+
+    async def _save(self, ending: Ending, part: int, *, ended: bool) -> None:
+        now = time.time()
+        record = self._record
+        if ended:
+            document = None if ending.document is None else self._encoded(ending.document)
+            record = replace(record, ended=now, ended_by=ending.ended_by, usd=self.tally.total_usd, result=document)
+        seconds = asyncio.get_running_loop().time() - self._opened
+        await self.journal.change(lambda store: store.save_run(record))
+        payload = encode({"part": part, "seconds": seconds if ended else None})
+        await self.journal.write(EventRecord(self.id, PART, self.id, now, payload))
 
 
 def _require_price(endpoint: Endpoint) -> None:

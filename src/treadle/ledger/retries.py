@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from treadle.errors import ConnectionFailedError, ProviderError
+from treadle.errors import ProviderError, UnreachableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class RetryPolicy:
             rng: Source of the jitter.
         """
         allowed = self.attempts
-        if isinstance(error, ConnectionFailedError) and not answered:
+        if isinstance(error, UnreachableError) and not answered:
             allowed = min(allowed, self.first_contact_attempts)
         if not error.retryable or attempt >= allowed:
             return None
-        if error.retry_after is not None:
+        if error.retry_after:
             return error.retry_after if error.retry_after <= self.patience_s else None
         return rng.uniform(0, min(self.cap_s, self.base_s * 2 ** (attempt - 1)))

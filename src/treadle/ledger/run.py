@@ -130,11 +130,11 @@ class Run:
         request = Request(endpoint.alias, turns, merged, schema, tools)
         address = RequestAddress(endpoint.identity, request)
         strand = scope.strand()
-        number = scope.draw(strand, address) if draw is None else draw
+        number = scope.draw(strand, address, draw)
         request = Request(endpoint.alias, turns, merged, schema, tools, scope.draw_base + number)
         place = strand.next_place()
         try:
-            completion, _ = await scope.answer(endpoint, address, request)
+            completion = await scope.answer(endpoint, address, request)
         except SampleFailure as error:
             self._enter(strand, place, request, role, address, None, str(error))
             raise
@@ -212,9 +212,10 @@ class Run:
 
     def child(self, name: str) -> Run:
         """A named part of this run, such as an operator: its calls and notes stand together in the trace."""
-        span = Span(self._scope.strand().next_place(), name)
+        place = self._scope.strand().next_place()
+        span = Span(place, name)
         self._span.entries.append(span)
-        return Run(self._scope, span, f"{self._name}/{name}")
+        return Run(self._scope, span, f"{self._name}/{name}@{'.'.join(map(str, place))}")
 
     def note(self, kind: str, **details: Any) -> None:
         """Write something down in the trace: a fallback that was taken, a tie, a second ask."""

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from treadle.errors import SampleBudgetError
+from treadle.errors import RunLimitError, SampleBudgetError, UserError
 from treadle.ledger.budget import Account, Amount, OverBudgetError
-from treadle.ledger.caller import Endpoint, bound
-from treadle.ledger.keys import RequestAddress
+from treadle.ledger.endpoint import Endpoint
+from treadle.ledger.keys import REPEAT_BLOCK, RequestAddress
+from treadle.ledger.purse import Purse, QuestionClock
 from treadle.ledger.strand import Path, Strand, current_strand
 from treadle.ledger.tally import FreshCost, Tally
 from treadle.ledger.trace import Span
@@ -39,6 +40,7 @@ class Scope:
         cost: What the question costs fresh.
         span: The root of its trace.
         subject: What the draws of raced questions are kept under, with those of others like it.
+        ended: What ended the whole run while this question was answered, whatever its workflow made of it.
         known_draws: The draws that this question's asks got when tasks raced, where it was answered before.
     """
 
@@ -53,11 +55,16 @@ class Scope:
     root: Strand = field(init=False)
     subject: str = ""
     known_draws: Mapping[str, int] = field(default_factory=dict[str, int])
+    ended: UserError | RunLimitError | None = field(default=None, init=False)
+    _purse: Purse = field(init=False)
+    _taken: dict[bytes, set[int]] = field(default_factory=dict[bytes, "set[int]"])
     _draws: list[tuple[Path, int, bytes, int]] = field(default_factory=list["tuple[Path, int, bytes, int]"])
     _raced: bool = False
 
     def __post_init__(self) -> None:
         self.root = Strand(self, owner=asyncio.current_task())
+        recording = self.recording
+        self._purse = Purse(recording.id, recording.account, self.tallies, recording.unclaimed)
 
     def strand(self) -> Strand:
         """The strand of the code that is running now."""
@@ -65,24 +72,41 @@ class Scope:
         known = current if current is not None and current.scope is self else self.root
         return known.of_task(asyncio.current_task())
 
-    def draw(self, strand: Strand, address: RequestAddress) -> int:
-        """The draw of an ask that names none.
+    def draw(self, strand: Strand, address: RequestAddress, named: int | None) -> int:
+        """The draw of an ask: the one it names, or the next of its kind in program order.
 
-        Where several tasks raced, the draw that each got is written down, and a replay deals them out the same way.
+        No two asks of a question that name none share a draw, nor does one with an ask that names its own. Where tasks
+        race for draws, what each got is written down, and a replay deals them out the same way.
+
+        Raises:
+            UserError: When a draw does not fit into the block that a repeat has.
         """
-        occurrence = strand.occurrence(address.base)
+        base = address.base
+        taken = self._taken.setdefault(base, set())
+        if named is not None:
+            self._raced = self._raced or named in taken
+            taken.add(named)
+            return _within_block(named)
+        occurrence = strand.occurrence(base)
         self._raced = self._raced or strand.concurrent
-        if self.known_draws:
-            known = self.known_draws.get(_place(strand.path, occurrence, address.base))
-            if known is not None:
-                return known
-        draw = strand.implicit_draw(address.base)
-        while self.known_draws and draw in self.known_draws.values():
-            draw = strand.implicit_draw(address.base)
-        self._draws.append((strand.path, occurrence, address.base, draw))
-        return draw
+        draw = self.known_draws.get(_place(strand.path, occurrence, base)) if self.known_draws else None
+        if draw is None:
+            draw = strand.implicit_draw(base)
+            while draw in taken or self._promised(base, draw):
+                self._raced = True
+                draw = strand.implicit_draw(base)
+        taken.add(draw)
+        self._draws.append((strand.path, occurrence, base, draw))
+        return _within_block(draw)
 
-    async def answer(self, endpoint: Endpoint, address: RequestAddress, request: Request) -> tuple[Completion, int]:
+    def _promised(self, base: bytes, draw: int) -> bool:
+        """Whether a replay owes this draw to another ask of the kind."""
+        if not self.known_draws:
+            return False
+        kind = base[:8].hex()
+        return any(known == draw and place.endswith(kind) for place, known in self.known_draws.items())
+
+    async def answer(self, endpoint: Endpoint, address: RequestAddress, request: Request) -> Completion:
         """Make a call within the question's caps and the run's budget.
 
         Raises:
@@ -91,31 +115,35 @@ class Scope:
         """
         if self.account is None:
             return await self._call(endpoint, address, request)
-        most = bound(endpoint, address, request)
+        most = endpoint.bound(address, request)
         try:
             reservation = await self.account.hold(most)
         except OverBudgetError as error:
             raise SampleBudgetError(f"this question's cap is reached: {error}") from error
         with self.account.closing(reservation):
-            completion, retried = await self._call(endpoint, address, request)
+            completion = await self._call(endpoint, address, request)
             used = completion.usage.total if completion.usage else most.tokens
             reservation.settle(Amount(1, used, completion.usd or 0.0))
-            return completion, retried
+            return completion
 
-    async def _call(self, endpoint: Endpoint, address: RequestAddress, request: Request) -> tuple[Completion, int]:
-        recording = self.recording
+    async def _call(self, endpoint: Endpoint, address: RequestAddress, request: Request) -> Completion:
         try:
-            completion, retried = await recording.caller.call(
-                endpoint, address, request, recording.account, recording.id, recording.unclaimed
-            )
+            completion = await self.recording.caller.call(endpoint, address, request, self._purse)
         except OverBudgetError as error:
-            raise recording.limit_reached(error) from error
-        written = completion.usage.output if completion.usage else 0
-        overrun = max(0, written - request.max_tokens)
+            self.ended = self.recording.limit_reached(error)
+            raise self.ended from error
+        except UserError as error:
+            self.ended = error
+            raise
         for tally in self.tallies:
-            tally.add(completion, retried=retried, overrun=overrun)
+            tally.answer(completion)
         self.cost.add(completion)
-        return completion, retried
+        return completion
+
+    @property
+    def clock(self) -> QuestionClock:
+        """The question's clock."""
+        return self._purse.clock
 
     def records(self) -> tuple[EventRecord, ...]:
         """What a replay of this question needs besides the calls."""
@@ -128,3 +156,9 @@ class Scope:
 
 def _place(path: Path, occurrence: int, base: bytes) -> str:
     return f"{'.'.join(map(str, path))}:{occurrence}:{base[:8].hex()}"
+
+
+def _within_block(draw: int) -> int:
+    if not 0 <= draw < REPEAT_BLOCK:
+        raise UserError(f"draw {draw} does not exist: a question has draws 0 to {REPEAT_BLOCK - 1} of each request")
+    return draw

@@ -6,24 +6,27 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from treadle.config import ModelSettings, Settings, find_config, load_settings
+from treadle.config import ModelSettings, Settings, find_config, load_settings, secret_values
 from treadle.errors import UnknownNameError, UserError
 from treadle.ledger.budget import Budget
-from treadle.ledger.caller import Caller, Endpoint
+from treadle.ledger.caller import Caller
+from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import normal_settings
 from treadle.ledger.limits import ModelLimits
 from treadle.ledger.prices import listed_price
-from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.recording import Cast, Earlier, Recording
+from treadle.ledger.resuming import read_earlier
 from treadle.ledger.retries import RetryPolicy
 from treadle.models.base import DEFAULT_MAX_TOKENS, Model, Price, Served
 from treadle.models.registry import build_model
-from treadle.store.base import CallRecord, RunRecord, Store
+from treadle.store.base import RunRecord, Store
 from treadle.store.open import open_store
 from treadle.store.owner import owner
 from treadle.store.text import encode
@@ -62,20 +65,26 @@ class Session:
         self._endpoints: dict[str, Endpoint] = {}
 
     async def __aenter__(self) -> Self:
-        store = self._given_store or open_store(self.settings.store.url, self.settings.folder)
-        self._store = store
-        self.journal = Journal(store)
-        self.caller = Caller(self.journal, Random())
-        self.interrupted = asyncio.Event()
+        async with AsyncExitStack() as opening:
+            store = self._given_store or open_store(self.settings.store.url, self.settings.folder)
+            if self._given_store is None:
+                opening.callback(store.close)
+            self.journal = Journal(store, secret_values(self.settings))
+            opening.push_async_callback(self.journal.aclose)
+            opening.push_async_callback(self._close_models)
+            self.caller = Caller(self.journal, Random())
+            opening.push_async_callback(self.caller.aclose)
+            self.interrupted = asyncio.Event()
+            self._closing = opening.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.caller.aclose()
-        await self.journal.aclose()
-        for endpoint in self._endpoints.values():
-            await endpoint.model.aclose()
-        if self._given_store is None:
-            self._store.close()
+        await self._closing.aclose()
+
+    async def _close_models(self) -> None:
+        async with AsyncExitStack() as closing:
+            for endpoint in self._endpoints.values():
+                closing.push_async_callback(endpoint.model.aclose)
 
     @property
     def aliases(self) -> list[str]:
@@ -102,6 +111,14 @@ class Session:
         if known is None:
             known = self._endpoints[name] = self._open(name)
         return known
+
+    def price(self, name: str) -> Price | None:
+        """What a model costs, without opening it; ``None`` where nobody says."""
+        if name in self._endpoints:
+            return self._endpoints[name].price
+        settings = self.settings.models.get(name) or ModelSettings(model=name)
+        provider, _, model = settings.model.partition(":")
+        return _price(settings, provider, model)
 
     def _open(self, name: str) -> Endpoint:
         settings = self.settings.models.get(name)
@@ -153,14 +170,13 @@ class Session:
             budget or Budget()
         )
         record = RunRecord(_run_id(), command, task, encode(spec or {}), owner(), time.time())
-        paid: list[CallRecord] = []
+        earlier = Earlier()
         if resume is not None:
-            earlier = await self._resumable(resume, command)
-            record = replace(record, id=earlier.id, started=earlier.started)
-            paid = await self.journal.read(lambda store: store.paid_by(record.id))
-        await self.journal.change(lambda store: store.save_run(record))
+            begun = await self._resumable(resume, command)
+            record = replace(record, id=begun.id, started=begun.started, spec=begun.spec)
+            earlier = await self.journal.read(lambda store: read_earlier(store, resume))
         recording = Recording(self, record, cast or Cast(), caps, seed, fresh)
-        recording.resume(paid)
+        recording.resume(earlier)
         return recording
 
     async def _resumable(self, run: str, command: str) -> RunRecord:
@@ -185,11 +201,17 @@ def find_run(store: Store, id: str) -> RunRecord:
 
 
 def _run_id() -> str:
-    return time.strftime("%y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(2)
+    return time.strftime("%y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(4)
+
+
+def _price(settings: ModelSettings, provider: str, name: str) -> Price | None:
+    price = settings.price
+    if price is None:
+        return listed_price(provider, name)
+    return Price(price.input, price.output, price.cached_input, price.cache_write)
 
 
 def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
-    price = settings.price
     identity = model.identity
     served = model if isinstance(model, Served) else None
     width = settings.max_concurrency or (served.slots if served else DEFAULT_CONCURRENCY)
@@ -199,9 +221,7 @@ def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
         # A script may look at the alias, so two aliases of one script are two models.
         replace(identity, name=f"{identity.name} as {alias}") if identity.provider == "scripted" else identity,
         ModelLimits(width, settings.requests_per_minute, settings.tokens_per_minute),
-        Price(price.input, price.output, price.cached_input, price.cache_write)
-        if price is not None
-        else listed_price(identity.provider, identity.name),
+        _price(settings, identity.provider, identity.name),
         normal_settings({"max_tokens": DEFAULT_MAX_TOKENS, **settings.settings}),
         settings.timeout_s,
         RetryPolicy(attempts=settings.retries + 1),

@@ -9,10 +9,18 @@ from treadle.models.base import Completion, Usage
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one row of a table; every call is added to it once.
+    """Counts of one row of a table.
 
-    ``usd`` and ``usage`` are what this run paid; ``unpriced`` says that some call has no price, so that ``usd`` is
-    not a total.
+    Attributes:
+        logical: Calls that were asked for and answered.
+        paid: Calls that this run made and pays for.
+        cached: Calls that somebody had paid for already.
+        retried: Attempts beyond each paid call's first.
+        estimated: Paid calls whose usage is their bound, because the provider said nothing or never answered.
+        overrun_tokens: Tokens that providers billed above ``max_tokens``.
+        usage: Tokens paid.
+        usd: Dollars paid, as far as models have prices.
+        unpriced: Whether some model has no price, so that ``usd`` is not a total.
     """
 
     logical: int = 0
@@ -25,17 +33,19 @@ class Tally:
     usd: float = 0.0
     unpriced: bool = False
 
-    def add(self, completion: Completion, *, retried: int = 0, overrun: int = 0) -> None:
-        """Count one finished call."""
+    def answer(self, completion: Completion) -> None:
+        """Count a call that somebody asked for and got."""
         self.logical += 1
+        self.cached += completion.cached
         self.unpriced = self.unpriced or completion.usd is None
-        if completion.cached:
-            self.cached += 1
-            return
+
+    def pay(self, completion: Completion, *, retried: int = 0, overrun: int = 0) -> None:
+        """Count a call that this run pays for."""
         self.paid += 1
         self.retried += retried
         self.estimated += completion.estimated
         self.overrun_tokens += overrun
+        self.unpriced = self.unpriced or completion.usd is None
         self.usd += completion.usd or 0.0
         if completion.usage is not None:
             self.usage += completion.usage

@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from treadle.errors import ConnectionFailedError, RejectedError, ServerError, UserError
+from treadle.errors import ConnectionFailedError, RejectedError, ServerError, UnreachableError, UserError
 from treadle.models.base import Completion, ModelIdentity, Request
 from treadle.models.failures import Endpoint, failure_of, not_an_api, shown
 from treadle.models.openai_stream import read_stream, status_of
@@ -80,7 +80,7 @@ class OpenAIModel:
         except aiohttp.ClientConnectorCertificateError as error:
             raise RejectedError(f"{self._endpoint.label}: its certificate is not trusted: {self._why(error)}") from None
         except aiohttp.ClientConnectorError as error:
-            raise ConnectionFailedError(
+            raise UnreachableError(
                 f"{self._endpoint.label} cannot be reached ({self._why(error)}): is the server up, is base_url right?"
             ) from None
         except (aiohttp.ClientError, OSError) as error:

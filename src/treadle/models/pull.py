@@ -27,6 +27,13 @@ _BLOCK = 2**20
 _TEMPORARY = ".pull-"
 _STALE_S = 24 * 3600
 _HUB_NAME = re.compile(r"hf:(?P<repo>[\w.-]+/[\w.-]+)/(?P<file>[\w./-]+\.gguf)(?:@(?P<revision>[\w./-]+))?")
+_PASSED_ON = re.compile(
+    r"PATH|LD_LIBRARY_PATH|VIRTUAL_ENV|HOME|USER|LOGNAME|TMPDIR|TEMP|TMP|LANG|LC_\w+|XDG_\w+_HOME|NETRC|(PIP|UV)_\w+"
+    r"|SSL_CERT_(FILE|DIR)|(REQUESTS|CURL)_CA_BUNDLE|(HTTPS?|ALL|NO)_PROXY"
+    r"|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|(LOCAL)?APPDATA|PROGRAM(DATA|FILES)",
+    re.IGNORECASE,
+)
+"""What pip and uv need of the environment; nothing else of it, keys above all, is theirs to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +203,7 @@ def _fetch(package: str, folder: Path) -> None:
     done = subprocess.run(
         [*program, str(folder), *options, package],
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_TOKEN"))},
+        env={name: value for name, value in os.environ.items() if _PASSED_ON.fullmatch(name)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

@@ -52,6 +52,7 @@ def build_model(
     api_key_env: str | None = None,
     max_concurrency: int = 64,
     folder: Path | None = None,
+    keyless: bool = False,
 ) -> Model:
     """Build the model that a name stands for; nothing is asked of it yet.
 
@@ -64,6 +65,7 @@ def build_model(
         api_key_env: The environment variable that holds the key.
         max_concurrency: The most calls in flight.
         folder: Where relative paths start; the current folder when not given.
+        keyless: Build it without its key, to estimate with; it is never called.
 
     Raises:
         UserError: The name is not of this form, a key is not set, a part is not installed, a file cannot be used.
@@ -73,20 +75,10 @@ def build_model(
     if not colon or not provider or not name:
         raise UserError(f"the model {spec!r} must be written provider:model, such as openai:gpt-5-mini")
     if provider in OPENAI_COMPATIBLE:
-        from treadle.models.openai_api import OpenAIModel
-
-        address = OPENAI_COMPATIBLE[provider]
-        key_name, key = _key(spec, address, base_url, api_key_env)
-        return OpenAIModel(
-            name,
-            base_url=base_url or address.base_url,
-            api_key=key,
-            key_name=key_name,
-            max_concurrency=max_concurrency,
-            provider=provider,
-        )
+        key_name, key = (None, None) if keyless else api_key(spec, base_url, api_key_env)
+        return _openai(provider, name, base_url, key_name, key, max_concurrency)
     if provider in VENDORS:
-        return _vendor(spec, provider, name, base_url, api_key_env)
+        return _vendor(spec, base_url, api_key_env, keyless=keyless)
     if provider not in _ON_THIS_MACHINE:
         raise UnknownNameError("provider", provider, [*OPENAI_COMPATIBLE, *VENDORS, *_ON_THIS_MACHINE])
     for option, value in (("base_url", base_url), ("api_key_env", api_key_env)):
@@ -95,21 +87,48 @@ def build_model(
     return _ON_THIS_MACHINE[provider](name, (folder or Path.cwd()).absolute())
 
 
-def _vendor(spec: str, provider: str, name: str, base_url: str | None, api_key_env: str | None) -> Model:
+def _openai(
+    provider: str, name: str, base_url: str | None, key_name: str | None, key: str | None, max_concurrency: int
+) -> Model:
+    from treadle.models.openai_api import OpenAIModel
+
+    return OpenAIModel(
+        name,
+        base_url=base_url or OPENAI_COMPATIBLE[provider].base_url,
+        api_key=key,
+        key_name=key_name,
+        max_concurrency=max_concurrency,
+        provider=provider,
+    )
+
+
+def _vendor(spec: str, base_url: str | None, api_key_env: str | None, *, keyless: bool) -> Model:
+    provider, _, name = (part.strip() for part in spec.partition(":"))
     # Looked at first: the import is slow.
-    key_name, key = _key(spec, VENDORS[provider], base_url, api_key_env)
+    key_name, key = (None, None) if keyless else api_key(spec, base_url, api_key_env)
     try:
         from treadle.models.vendor import VendorModel
     except ImportError:
         raise UserError(f"{provider}: models need the extra `vendors`: pip install 'treadle[vendors]'") from None
-    if key is None and base_url is not None:
+    if key is None and (base_url is not None or keyless):
         # The SDKs insist on a key; this one opens nothing.
         key = "no-key-needed"
     address = VENDORS[provider].base_url or None
     return VendorModel(provider, name, api_key=key, key_name=key_name, base_url=base_url, own_address=address)
 
 
-def _key(spec: str, address: Address, base_url: str | None, api_key_env: str | None) -> tuple[str | None, str | None]:
+def api_key(spec: str, base_url: str | None, api_key_env: str | None) -> tuple[str | None, str | None]:
+    """The environment variable that holds a model's key, and the key; ``None`` twice where none is sent.
+
+    Args:
+        spec: ``provider:model``.
+        base_url: Another address than the provider's own.
+        api_key_env: The variable that holds the key for it.
+
+    Raises:
+        UserError: The variable is not set, or what it holds is no key.
+    """
+    address = {**OPENAI_COMPATIBLE, **VENDORS}.get(spec.partition(":")[0].strip(), Address(""))
     elsewhere = base_url is not None and base_url.rstrip("/") != address.base_url
     names = (api_key_env,) if api_key_env else () if elsewhere else address.keys
     for name in names:

@@ -19,11 +19,11 @@ from pydantic_ai.usage import RequestUsage
 
 from treadle.errors import (
     CallTimeoutError,
-    ConnectionFailedError,
     ProviderError,
     RejectedError,
     ServerError,
     UnknownNameError,
+    UnreachableError,
     UserError,
 )
 from treadle.models.base import Completion, FinishReason, Message, ModelIdentity, Request, ToolCall, Usage
@@ -125,7 +125,7 @@ class VendorModel:
         except (exceptions.ModelTimeoutError, exceptions.ModelRequestTimeout) as error:
             raise CallTimeoutError(f"{self._endpoint.label} did not answer in time: {self._why(error)}") from None
         except exceptions.ModelConnectionError as error:
-            raise ConnectionFailedError(f"{self._endpoint.label} cannot be reached: {self._why(error)}") from None
+            raise UnreachableError(f"{self._endpoint.label} cannot be reached: {self._why(error)}") from None
         except exceptions.UserError as error:
             raise RejectedError(f"{self._endpoint.label}: {self._why(error)}") from None
         except (exceptions.AgentRunError, ValueError, TypeError, KeyError, AttributeError) as error:

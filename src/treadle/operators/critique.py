@@ -14,9 +14,15 @@ from treadle.parsing.thinking import without_thinking
 
 VERSION = 1
 NOTHING = "NO CHANGES"
-"""What a critic says when it finds nothing to mend; counts as its first or last line, with nothing else in it."""
+"""What a critic says when it finds nothing to mend; counts as its last line where nothing before it objects."""
 _NOTHING = re.compile(rf"{NOTHING}(?: (?:are|is))?(?: (?:needed|necessary|required))?", re.IGNORECASE)
 _MARKS = " \t*_`#>-.!\"'"
+_FAULT = re.compile(
+    r"\b(?:wrong|incorrect|inaccurate|errors?|mistakes?|mistaken|missing|misses|lacks?|unclear|must|should|needs?|fix|"
+    r"however|but|instead|actually|omits?|fails?)\b|(?:\bnot|n['’]t)\s+(?:\w+\s+)?(?:right|correct|clear|true|complete|valid)\b",
+    re.IGNORECASE,
+)
+_NO_FAULT = re.compile(r"(?:\b(?:no|not|nothing|none|never|without|any|free of)\b|n['’]t\b)[^,]*$", re.IGNORECASE)
 CRITIQUE = f"""\
 Review the reply above as a strict but fair critic. Check it against the question, step by step: what is wrong, \
 missing or unclear? Name only what must change and say why; do not write the reply anew. If nothing must change, \
@@ -46,9 +52,25 @@ async def critique(problem: Problem, candidate: Candidate, *, run: Run, role: st
 
 
 def says_nothing_to_change(words: str) -> bool:
-    """Whether a critic's first or last line is the stated word and nothing else (marks, case and "needed" ignored)."""
-    lines = [line.strip(_MARKS) for line in words.splitlines() if line.strip()]
-    return any(_NOTHING.fullmatch(line) for line in (*lines[:1], *lines[-1:]))
+    """Whether a critic ends with the stated word on a line of its own and objects to nothing before it.
+
+    Marks, case and "needed" do not count. Objections are told by their words (``wrong``, ``must``, ``missing``, …)
+    unless they are denied (``no errors``); where that is mistaken, a critique more is heard.
+
+    Args:
+        words: What the critic said.
+    """
+    lines = [line.strip(_MARKS) for line in words.splitlines() if line.strip(_MARKS)]
+    if not lines or not _NOTHING.fullmatch(lines[-1]):
+        return False
+    return not any(_objects(sentence) for line in lines[:-1] for sentence in re.split(r"[.;!?]\s", line))
+
+
+def _objects(sentence: str) -> bool:
+    for fault in _FAULT.finditer(sentence):
+        if " " in fault[0] or not _NO_FAULT.search(sentence, 0, fault.start()):
+            return True
+    return False
 
 
 def reply_turns(problem: Problem, candidate: Candidate) -> Turns:

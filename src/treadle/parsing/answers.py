@@ -16,7 +16,10 @@ _RAISED = re.compile("[⁰¹²³⁴-⁹]+")
 _WRAPPING = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox|boxed|fbox)\s*\{([^{}]*)\}")
 _SIZE = re.compile(r"\\(?:left|right|displaystyle|bigl?|bigr?|limits)(?![A-Za-z])|\\[,;:!]")
 _FRACTION = re.compile(r"\\[dtc]?frac(?![A-Za-z])\s*(?:([0-9])\s*([0-9])(?![0-9]))?")
-_NAMED = re.compile(r"^(?:[a-z]\s*(?:=|\\in(?![a-z])|∈)\s*)+")
+_NAMED = re.compile(
+    r"^(?:[a-z]\s*(?:=|\\in(?![a-z])|∈)\s*)+(?=[-+\u2212]?\s?[$€£¥]?\s?(?:\.?[0-9]|\\[dtc]?frac(?![a-z])|\\?[{(\[]))",
+    re.IGNORECASE,
+)
 _ENDS = " \t\r\n.,;:!?\"'“”‘’`*$"
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -28,18 +31,21 @@ _JOINTS = re.compile(r"[-\u2010-\u2015/\u2044&]+")
 _AND = re.compile(r", and |, | and ")
 
 
-def normalise_text(text: str) -> str:
+def normalise_text(text: str, *, case: bool = False) -> str:
     r"""Put a short answer in the form in which answers are compared.
 
     Unicode NFKC (raised digits become ``^…``), no letter case, one space between words, no punctuation or quotes at the
     ends, no brackets around a single word or number; of LaTeX: ``\text{…}`` and its like unwrapped, ``\dfrac`` and
-    ``\frac34`` written ``\frac{3}{4}``, no ``\left``, ``\right`` and spacing, no ``x =`` or ``x \in`` in front.
+    ``\frac34`` written ``\frac{3}{4}``, no ``\left``, ``\right`` and spacing; no ``x =`` or ``x \in`` in front of a
+    number or a bracket.
 
     Args:
         text: An answer.
+        case: Whether letter case is kept.
     """
     plain = _RAISED.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), text)
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
+    plain = unicodedata.normalize("NFKC", plain)
+    plain = plain if case else unicodedata.normalize("NFKC", plain.casefold())
     plain = _WRAPPING.sub(r"\1", _SIZE.sub("", plain))
     plain = _FRACTION.sub(lambda found: rf"\frac{{{found[1]}}}{{{found[2]}}}" if found[1] else r"\frac", plain)
     plain = plain.replace("\\%", "%").replace("\\$", "$").replace("\\(", "").replace("\\)", "")
@@ -52,7 +58,7 @@ def normalise_text(text: str) -> str:
     return plain
 
 
-def exact_match(prediction: str, gold: str) -> bool:
+def exact_match(prediction: str, gold: str, *, case: bool = False) -> bool:
     r"""Whether two short answers are the same text or the same number.
 
     Reflexive and symmetric on every text. ``7.0`` is ``7``, ``\frac34`` is ``0.75``, ``\text{(C)}`` is ``C`` and
@@ -61,8 +67,9 @@ def exact_match(prediction: str, gold: str) -> bool:
     Args:
         prediction: An answer.
         gold: The reference.
+        case: Whether letter case counts.
     """
-    left, right = normalise_text(prediction), normalise_text(gold)
+    left, right = normalise_text(prediction, case=case), normalise_text(gold, case=case)
     if left == right:
         return True
     a, b = _as_number(prediction, left), _as_number(gold, right)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from treadle.parsing.boxed import boxed
-from treadle.parsing.final_answer import statements
+from treadle.parsing.final_answer import Statement, statements
 from treadle.parsing.thinking import without_thinking
 
 LETTERS = "ABCDEFGHIJ"
@@ -20,11 +20,23 @@ _BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
 _OPTION_LINE = re.compile(r"^[ \t>]*(?:[-*+•][ \t]+)?\**\(?(?P<letter>[A-Za-z])[).:]\**(?=\s)", re.MULTILINE)
 _OPTION_INLINE = re.compile(r"\((?P<letter>[A-Za-z])\)")
 _FILLER = (
-    r"(?:(?:therefore|thus|clearly|most|likely|probably|simply|then|so|the|option|choice|letter|answer|is)[ ,:]++|:)"
+    r"(?:(?:therefore|thus|clearly|most|likely|probably|simply|definitely|certainly|surely|obviously|actually|indeed"
+    r"|i[ ](?:think|believe|choose|pick)|i['’]d[ ]say|it[ ]is|it['’]s|that|must|should|would|be|then|so|the"
+    r"|option|choice|letter|answer|is)[ ,:]++|:)"
 )
 _ENDS = r"(?=[ \t]*+(?:$|[\n)\]>!?,;:–—]|\.(?![A-Za-z0-9])|-[ ]|/|(?:because|since|as|which|due|given|for|or|and)\b))"
 _VERBS = "is|was|are|would|could|can|seems?|says|states|means|does|has|and|or"
-_HEDGE = r"[ \t]*+(?:/|&|,?[ \t]*+(?:or|and)\b|,)[ \t]*+(?:option[ ])?"
+_HEDGE = r"[ \t]*+\(?(?:/|&|,?[ \t]*+(?:or|and|nor)\b|,)[ \t]*+(?:(?:maybe|perhaps|possibly|also)[ ])?(?:option[ ])?"
+_DENIES = (
+    r"[ ]+(?:(?:is|are|was|were|would[ ]be|must[ ]be|can[ ]be)[ ]+(?:clearly[ ]|also[ ]|both[ ])?"
+    r"(?:not|never|wrong|incorrect|false|impossible|out|excluded|eliminated|ruled)\b"
+    r"|(?:is|are|was|ca|could|would|does|do|wo)n['’]t\b|cannot\b|can[ ]not\b|does[ ]not\b|fails\b)"
+)
+_DENIED = (
+    r"(?:(?:\bnot|n['’]t|\bnever|\b(?:any|every|all)(?:thing|one)?[ ]but|\bexcept(?:[ ]for)?|\bneither|\bnor"
+    r"|\b(?:rather|other)[ ]than|\binstead[ ]of|\brul(?:e|es|ed|ing)[ ]out|\b(?:eliminat|exclud|reject|discard)[a-z]*)"
+    r"[ ]+(?:(?:choose|pick|select|be|say|go[ ]with)[ ]+)?)"
+)
 
 
 def choice(text: str, letters: str = LETTERS) -> str | None:
@@ -33,8 +45,9 @@ def choice(text: str, letters: str = LETTERS) -> str | None:
     Thoughts are taken out first. What counts, the first kind that is there: a statement (``Answer: B) foo``,
     ``\boxed{\text{(C)}}``, ``option B is correct``, ``I choose B``); a line that is nothing but a letter; lines that
     begin like one option (``B. foo``); a letter in brackets; one capital letter that stands alone. Of several the last
-    counts, and a last statement that names two letters (``B or C``) chooses nothing. The article ``A`` and the pronoun
-    ``I`` are words.
+    counts, and a last statement that names two letters (``B or C``) or denies one (``B is wrong``) chooses nothing.
+    Where there are only statements that name no letter, nothing is chosen either; elsewhere lists (``A or B``, letters
+    on lines of their own) and what is denied do not count. The article ``A`` and the pronoun ``I`` are words.
 
     Args:
         text: A reply.
@@ -48,11 +61,12 @@ def choice(text: str, letters: str = LETTERS) -> str | None:
     forms = _forms(letters)
     reply = without_thinking(text)
     plain = _plain(reply)
-    stated = list(_stated(reply, plain, forms))
+    marked = statements(reply)
+    stated = list(_stated(reply, plain, marked, forms))
     if stated:
         last = max(stated)[1]
         return last if len(last) == 1 else None
-    return _mentioned(plain, forms)
+    return None if marked else _mentioned(plain, forms)
 
 
 def option_letters(question: str) -> str:
@@ -83,13 +97,23 @@ class _Forms:
         noun = rf"[{nouns}]" if nouns else r"(?!)[A]"
         one = rf"(?:[(\[<][ ]*[{both}][ ]*[)\]>]|[{both}](?![A-Za-z0-9'’]){_ENDS}|{noun}(?![A-Za-z0-9'’]))"
         firm = rf"(?:\([{both}]\)|(?<![A-Za-z0-9'’(])[{capitals}](?![A-Za-z0-9'’]))"
-        self.claim = re.compile(rf"\s*+(?i:{_FILLER}[ ]*+){{0,9}}+\s*+(?P<one>{one})(?:{_HEDGE}(?P<other>{one}))?")
+        letter = rf"(?:\([{both}]\)|[{capitals}])(?![A-Za-z0-9'’])"
+        bracketed = rf"[(\[][ ]*[{both}][ ]*[)\]]"
+        self.claim = re.compile(
+            rf"\s*+(?i:{_FILLER}[ ]*+){{0,9}}+\s*+(?P<one>{one})(?![ ]*{_DENIES})(?:{_HEDGE}(?P<other>{one})"
+            rf"|(?<=[)\]])[ ]*(?P<next>{bracketed})|(?<![)\]])[ ]+(?P<noun>{noun})(?![A-Za-z0-9'’.]))?"
+        )
         self.verdict = re.compile(
+            rf"(?:(?P<before>{firm})[ ]*(?:/|&|,?[ ]*(?i:or|and|nor)\b)[ ]*)?"
             rf"(?P<one>{firm})[ ]+(?i:is|must[ ]be|would[ ]be)[ ]+(?i:(?:the|most|only)[ ]+){{0,3}}"
             rf"(?i:correct|right|best|better)(?![A-Za-z])"
-            rf"|(?i:choose|chose|pick|select|go[ ]with)[ ]+(?i:(?:option|choice|answer|letter)[ ]+)?(?P<picked>{one})"
+            rf"|(?:^|(?<=[.!?:;,]))[ ]*(?i:so|therefore|thus|hence)[ ]*,?[ ]+(?i:(?:it|that)(?:['’]s|[ ]is)[ ]+)?"
+            rf"(?i:option[ ]+)?(?P<so>{firm})[ ]*(?=[.!]?[ ]*$|[.!][ ])"
+            rf"|(?<!not[ ])(?<!n't[ ])(?<!n’t[ ])(?<!never[ ])"
+            rf"(?i:choose|chose|pick|select|go[ ]with)[ ]+(?i:(?:option|choice|answer|letter)[ ]+)?(?P<picked>{one})"
             rf"(?:{_HEDGE}(?P<other>{one}))?"
-            rf"|(?i:(?:correct|right|best)[ ]+(?:option|choice|letter)[ ]+is)[ :]*(?P<called>{one})"
+            rf"|(?i:(?:correct|right|best)[ ]+(?:option|choice|letter)[ ]+is)[ :]*(?P<called>{one})",
+            re.MULTILINE,
         )
         self.line = re.compile(
             rf"^[ \t>#-]*+(?i:(?:option|choice|letter)[ ]++)?+"
@@ -99,7 +123,11 @@ class _Forms:
         self.beginning = re.compile(
             rf"^[ \t>#-]*+\(?+([{capitals}])(?:[).:]|[ ]-)(?=\s)(?![ ]+(?i:{_VERBS})\b)", re.MULTILINE
         )
-        self.negated = re.compile(rf"(?i:\bnot|n't)[ ]+(?i:(?:option|choice|answer)[ ]+)?{one}")
+        self.negated = re.compile(rf"(?i:{_DENIED}(?:option|choice|answer)?[ ]*){one}|{firm}(?i:{_DENIES})")
+        self.several = re.compile(
+            rf"(?<![A-Za-z0-9'’(]){letter}(?:[ ]*(?:/|&|,?[ ]*(?i:or|and|nor)\b|,)[ ]*(?i:option[ ]+)?{letter})+"
+            rf"(?i:{_DENIES})?|{bracketed}(?:[ ]*{bracketed})+"
+        )
         self.bracketed = re.compile(rf"[(\[]([{capitals}])[)\]]")
         self.alone = re.compile(rf"(?<![A-Za-z0-9'’.\\-])({noun})(?![A-Za-z0-9'’-])")
 
@@ -113,25 +141,26 @@ def _plain(text: str) -> str:
     return _COSMETIC.sub(lambda found: " " * len(found[0]), text)
 
 
-def _stated(reply: str, plain: str, forms: _Forms) -> Iterator[tuple[int, str]]:
-    for statement in statements(reply):
+def _stated(reply: str, plain: str, marked: Sequence[Statement], forms: _Forms) -> Iterator[tuple[int, str]]:
+    for statement in marked:
         yield from _claims(statement.start, _plain(statement.text), forms)
     boxes = [found.start() for found in _BOX.finditer(reply)]
     content = boxed(reply) if boxes else None
     if content is not None:
         yield from _claims(boxes[-1], _plain(content), forms)
     for found in forms.verdict.finditer(plain):
-        first = found["one"] or found["picked"] or found["called"]
-        yield found.start(), _letters(first, found["other"])
+        first = found["one"] or found["picked"] or found["called"] or found["so"]
+        yield found.start(), _letters(found["before"], first, found["other"])
 
 
 def _claims(start: int, text: str, forms: _Forms) -> Iterator[tuple[int, str]]:
     claim = forms.claim.match(text)
     if claim is not None:
-        yield start, _letters(claim["one"], claim["other"])
+        yield start, _letters(claim["one"], claim["other"], claim["next"], claim["noun"])
         return
-    bracketed = forms.bracketed.findall(text)
-    if bracketed:
+    rest = forms.negated.sub(" ", forms.several.sub(" ", text))
+    bracketed = forms.bracketed.findall(rest)
+    if bracketed or rest != text:
         yield start, _letters(*bracketed)
 
 
@@ -141,19 +170,27 @@ def _letters(*found: str | None) -> str:
 
 
 def _mentioned(plain: str, forms: _Forms) -> str | None:
-    lines: list[str] = forms.line.findall(plain)
+    lines = list(forms.line.finditer(plain))
     if lines:
-        return lines[-1].upper()
-    plain = forms.negated.sub(" ", plain)
+        last = lines[-1][1].upper()
+        listed = len(lines) > 1 and not plain[lines[-2].end() : lines[-1].start()].strip()
+        return None if listed and lines[-2][1].upper() != last else last
+    several = [found.end() for found in forms.several.finditer(plain)]
+    plain = forms.negated.sub(_blank, forms.several.sub(_blank, plain))
     beginnings: list[str] = forms.beginning.findall(plain)
     if len(set(beginnings)) == 1:
         return beginnings[0]
-    rest = forms.beginning.sub(" ", plain) if beginnings else plain
+    rest = forms.beginning.sub(_blank, plain) if beginnings else plain
     bracketed: list[str] = forms.bracketed.findall(rest)
     if bracketed:
         return bracketed[-1]
-    alone: set[str] = set(forms.alone.findall(rest))
+    # A letter before "A or B" is one of those weighed; one behind it may be the choice.
+    alone: set[str] = set(forms.alone.findall(rest, several[-1] if several else 0))
     return alone.pop() if len(alone) == 1 else None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _runs(letters: Iterable[str]) -> Iterator[str]:

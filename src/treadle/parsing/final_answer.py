@@ -22,6 +22,7 @@ _CLOSE = re.compile(r"</answer>", re.IGNORECASE)
 _NEXT = re.compile(r"\n(?P<line>[^\n]+)")
 _BARE = re.compile(r"[\s*_`~$#=\-]*|\s*\\\[\s*|\s*(?:```|~~~)[^\n]*")
 _LEAD = re.compile(r"\s*(?:(?:[-+>•]|#{1,6})\s+)?")
+_CLOSING = re.compile(r"^[*`]+\s+")
 _POLITE = re.compile(r"I hope it is correct\.?\s*$", re.IGNORECASE)
 
 
@@ -115,7 +116,7 @@ def _is_heading(text: str, marker: re.Match[str]) -> bool:
 
 
 def _unmarked(line: str) -> str:
-    body = _POLITE.sub("", line.strip())
+    body = _CLOSING.sub("", _POLITE.sub("", line.strip()), count=1)
     bare = body.lstrip("*` ")
     mark = body[: len(body) - len(bare)].strip()
     if mark and mark in bare:

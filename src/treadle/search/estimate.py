@@ -10,16 +10,13 @@ from typing import Any
 from treadle.evaluation.estimate import Estimate, Range, one_workflow
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task
 from treadle.evaluation.statistics.power import detectable_difference
-from treadle.ledger.caller import Endpoint
 from treadle.ledger.session import Session
+from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import standard_baselines
-from treadle.search.selection import FINALISTS
 from treadle.search.settings import MOST_STRUCTURES, SearchSettings
 from treadle.search.spaces.open import open_space, space_kind
 from treadle.search.strategies.registry import check_method
 from treadle.search.study import blocks_of
-from treadle.tasks.task import Task
-from treadle.workflows.base import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +64,19 @@ async def estimate_search(
     found = open_space(space, Path.cwd())
     endpoint = session.endpoint(prepare_cast(session, task, models, roles).model(None, session.roles, session.aliases))
     most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
-    split = opened.split
+    split, judged = opened.split, opened.scorer.judged
     workflows = [structure.workflow for structure in found.structures()[:most]]
     first_block = [sample for cluster in blocks_of(split.search, asked.block)[0] for sample in cluster]
     searching = Estimate.nothing(priced=endpoint.price is not None)
     for workflow in workflows:
-        least, whole = (one_workflow(workflow, part, endpoint) for part in (first_block, split.search))
+        least, whole = (one_workflow(workflow, part, endpoint, judged=judged) for part in (first_block, split.search))
         searching += _between(least, whole).times(asked.search_repeat, asked.search_repeat)
-    dearest = max(workflows, key=lambda workflow: workflow.calls.high or 0)
-    test = one_workflow(dearest, split.test, endpoint).times(0, 3 * asked.test_repeat)
-    cost = searching + _selection(opened, workflows, endpoint) + test
+    least, most_calls = closing_calls(opened, asked, workflows)
+    single = one_workflow(standard_baselines(opened)[0], split.test, endpoint, judged=judged)
+    dearest = max(workflows, key=lambda workflow: workflow.calls.high or workflow.calls.low)
+    per_call = one_workflow(dearest, split.test, endpoint, judged=judged).times(1, 1 / max(1, dearest.calls.low))
+    closing = _between(single.times(least / len(split.test), 0), per_call.times(0, most_calls / len(split.test)))
+    cost = searching + closing
     calls = Range(searching.calls.low / most, None if searching.calls.high is None else searching.calls.high / most)
     questions = len({sample.group or sample.id for sample in split.test})
     return SearchEstimate(
@@ -86,19 +86,6 @@ async def estimate_search(
         cost,
         detectable_difference(questions, repeats=asked.test_repeat),
     )
-
-
-def _selection(task: Task, workflows: Sequence[Workflow], endpoint: Endpoint) -> Estimate:
-    """Baselines and at least the cheapest finalist, at most as many as there can be, on the selection part."""
-    part = task.split.selection
-    basics = [one_workflow(workflow, part, endpoint) for workflow in standard_baselines(task)]
-    rest = sorted((one_workflow(each, part, endpoint) for each in workflows), key=lambda each: each.calls.high or 0.0)
-    total = rest[0]
-    for each in basics:
-        total += each
-    for each in rest[1:][-FINALISTS + 1 :]:
-        total += each.times(0, 1)
-    return total
 
 
 def _between(least: Estimate, most: Estimate) -> Estimate:

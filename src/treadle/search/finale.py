@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from treadle.errors import RunLimitError
 from treadle.evaluation.evaluate import Measurement, Watch
 from treadle.evaluation.report import INFRA_SHARE, Row
 from treadle.evaluation.statistics.power import detectable_difference
-from treadle.ledger.budget import Budget
+from treadle.ledger.budget import Amount, Budget
 from treadle.ledger.recording import EndedBy, Recording
-from treadle.search.selection import Measured, choose_cheapest, choose_winner, equal_cost, overall
+from treadle.search.openings import open_test_part
+from treadle.search.selection import SAME_COST, Measured, choose_cheapest, choose_winner, equal_cost, overall
 from treadle.search.settings import CostUnit, SearchSettings
 from treadle.search.verdict import Contender, NamedComparison, against_itself, conclude, detectable
-from treadle.store.base import EventRecord
-from treadle.store.text import canonical
 from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 from treadle.workflows.registry import open_workflow
 
-OPENED = "test-opened"
 SELECTION, TEST = 1, 2
 MOST_VOTES = 64
 VOTES = 5
@@ -76,19 +74,22 @@ class Finale:
         if ended_by != "done":
             return ended_by
         measured = [self._measured(workflow.name) for workflow in finalists]
+        if overall(measured) is None:
+            return "infra"
         winner = self._choose(measured)
         self.winner = everybody[winner.name]
+        if winner.name not in self.baselines:
+            paid_for = self._votes_for(winner.cost)
+            if paid_for is not None:
+                everybody.setdefault(paid_for.name, paid_for)
+                self.baselines.append(paid_for.name)
+                ended_by = await self._select([paid_for] if paid_for.name not in self.selected else [])
+                if ended_by != "done":
+                    return ended_by
         if winner.name in self.baselines:
             self.comparisons = against_itself(winner.name)
             self.detectable = self._detectable_before()
             return "done"
-        paid_for = self._votes_for(winner.cost)
-        if paid_for is not None:
-            everybody[paid_for.name] = paid_for
-            self.baselines.append(paid_for.name)
-            ended_by = await self._select([paid_for])
-            if ended_by != "done":
-                return ended_by
         baselines = [self._measured(name) for name in self.baselines]
         same_cost, best = equal_cost(baselines, winner.cost), overall(baselines)
         return await self._test(self.winner, *(everybody[each.name] if each else None for each in (same_cost, best)))
@@ -102,7 +103,7 @@ class Finale:
         groups = [sample.group or sample.id for sample in self.task.split.selection]
         weight = self.settings.weight
         if weight:
-            return max(measured, key=lambda each: each.mean - weight * each.cost)
+            return max(measured, key=lambda each: each.mean - weight * each.cost if isfinite(each.mean) else -inf)
         if self.settings.objective == "cheapest":
             return choose_cheapest(measured, self.settings.margin, groups)
         return choose_winner(measured, groups)
@@ -130,18 +131,24 @@ class Finale:
 
     def _measured(self, name: str) -> Measured:
         row = self.selected[name]
-        return Measured(name, scores_of(row), row.per_sample[self.unit] or 0.0)
+        return Measured(name, scores_of(row), cost_of(row.per_sample, self.unit))
 
     def _votes_for(self, cost: float) -> Workflow | None:
         """The voting baseline with as many answers as the winner's cost pays for, where five is not that."""
         name = self.baselines[-1]
-        votes = min(MOST_VOTES, int(1.005 * VOTES * cost / (self._measured(name).cost or cost or 1.0)))
+        if not isfinite(cost):
+            return None
+        votes = min(MOST_VOTES, int((1.0 + SAME_COST) * VOTES * cost / (self._measured(name).cost or cost or 1.0)))
         if votes < 2 or votes == VOTES:
             return None
         return open_workflow(f"{name.partition('?')[0]}?n={votes}", folder=Path.cwd())
 
     async def _test(self, winner: Workflow, same_cost: Workflow | None, best: Workflow | None) -> EndedBy:
-        self.opened = await self._open(winner, same_cost, best)
+        contenders = list(dict.fromkeys(each for each in (winner, same_cost, best) if each is not None))
+        if not self._affordable(contenders):
+            return "budget"
+        repeats = self.settings.test_repeat
+        self.opened = await open_test_part(self.recording, self.task, contenders, repeats)
         groups = [sample.group or sample.id for sample in self.task.split.test]
         rows: dict[str, Row] = {}
         sequence = [each for each in (same_cost, best) if each is not None]
@@ -166,29 +173,28 @@ class Finale:
                 break
         return "done"
 
-    async def _open(self, *workflows: Workflow | None) -> int:
-        """Count this opening; looking again at the very same comparison is no new one."""
-        task = self.task
-        subject = f"{task.hash}/{task.split_seed}"
-        look: dict[str, Any] = {
-            "workflows": [workflow.name if workflow else None for workflow in workflows],
-            "models": list(self.recording.models),
-            "roles": dict(self.recording.cast.roles),
-            "fresh": self.recording.fresh,
-            "repeats": self.settings.test_repeat,
-        }
-        payload = canonical(look)
-        journal = self.recording.journal
-        events = await journal.read(lambda store: store.events(OPENED, subject))
-        looks = list(dict.fromkeys(event.payload for event in events))
-        if payload in looks:
-            return looks.index(payload) + 1
-        await journal.write(EventRecord(self.recording.id, OPENED, subject, time.time(), payload))
-        return len(looks) + 1
+    def _affordable(self, contenders: Sequence[Workflow]) -> bool:
+        """Whether the budget covers the whole test: a test part half looked at is spent for nothing."""
+        answers = len(self.task.split.test) * self.settings.test_repeat
+        costs = [self.selected[workflow.name].per_sample for workflow in contenders]
+        calls, tokens, usd = (sum(cost[unit] or 0.0 for cost in costs) * answers for unit in ("calls", "tokens", "usd"))
+        if self.recording.account.covers(Amount(int(calls), int(tokens), usd)):
+            return True
+        self.recording.limit = RunLimitError(
+            "calls",
+            f"what is left of the budget does not cover the test part (about {calls:.0f} calls); it stays closed",
+        )
+        return False
 
     def _detectable_before(self) -> float | None:
         questions = len({sample.group or sample.id for sample in self.task.split.test})
         return detectable_difference(questions, repeats=self.settings.test_repeat)
+
+
+def cost_of(per_sample: Mapping[str, float | None], unit: CostUnit) -> float:
+    """Fresh cost of a question; infinite where it is not known, so that nothing unknown passes for cheap."""
+    cost = per_sample[unit]
+    return inf if cost is None else cost
 
 
 def scores_of(row: Row) -> Any:

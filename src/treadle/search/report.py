@@ -53,6 +53,7 @@ class SearchReport:
         return {
             "run": self.run,
             "ended_by": self.ended_by,
+            "message": self.message,
             "space": {"name": self.space.name, "raw": self.space.raw, "valid": self.space.valid},
             "method": self.method,
             "seed": self.seed,

@@ -14,19 +14,19 @@ from treadle.search.settings import SearchSettings
 from treadle.store.text import decode
 
 
-async def resume_search(
-    session: Session, run: str, *, budget: Budget | None = None, watch: Watch | None = None
-) -> SearchReport:
-    """Go on with a search as it was asked for, under its own id.
+async def read_asked(session: Session, run: str) -> dict[str, Any]:
+    """What a stored search was asked for, as JSON values.
 
     Args:
         session: Whose store the run is in.
         run: The run's id.
-        budget: Caps that take the place of the ones it was begun with.
-        watch: Told after every round.
+
+    Returns:
+        ``space``, ``task``, ``method``, ``settings``, ``models``, ``roles``, ``limit``, ``fresh``, ``seed``,
+        ``budget``, ``caps`` and ``drop_bad_gold``.
 
     Raises:
-        UserError: When the run is unknown, still running, no search, or was begun from a program's own task.
+        UserError: When the run is unknown, no search, or was begun from a program's own task.
     """
     record = await session.journal.read(lambda store: find_run(store, run))
     asked: dict[str, Any] = decode(record.spec).get("asked") or {}
@@ -34,6 +34,30 @@ async def resume_search(
         raise UserError(
             f"run {run} ({record.command}) was not begun by `treadle search`; it cannot be resumed from here"
         )
+    return asked
+
+
+async def resume_search(
+    session: Session,
+    run: str,
+    *,
+    budget: Budget | None = None,
+    concurrency: int | None = None,
+    watch: Watch | None = None,
+) -> SearchReport:
+    """Go on with a search as it was asked for, under its own id.
+
+    Args:
+        session: Whose store the run is in.
+        run: The run's id.
+        budget: Caps that take the place of the ones it was begun with.
+        concurrency: Questions in flight at once.
+        watch: Told after every round.
+
+    Raises:
+        UserError: When the run is unknown, still running, no search, or was begun from a program's own task.
+    """
+    asked = await read_asked(session, run)
     return await search(
         session,
         asked["space"],
@@ -48,6 +72,7 @@ async def resume_search(
         budget=Budget(**asked["budget"]).merged(budget or Budget()),
         caps=Budget(**asked["caps"]),
         drop_bad_gold=asked["drop_bad_gold"],
+        concurrency=concurrency,
         watch=watch,
         resume=run,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from treadle.errors import UserError
 from treadle.evaluation.estimate import one_workflow
@@ -13,7 +14,8 @@ from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, s
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
 from treadle.ledger.recording import EndedBy, Recording
-from treadle.ledger.session import Session
+from treadle.ledger.session import Session, find_run
+from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import Finale, standard_baselines
 from treadle.search.report import SearchReport
 from treadle.search.selection import FINALISTS, finalists
@@ -22,6 +24,7 @@ from treadle.search.space import Space
 from treadle.search.spaces.open import open_space, space_kind
 from treadle.search.strategies.registry import check_method, open_strategy
 from treadle.search.study import Study
+from treadle.store.text import decode, encode
 from treadle.tasks.decorator import UserTask
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
@@ -73,47 +76,57 @@ async def search(
         opened = replace(opened, seed=asked.split_seed)
     found = open_space(space, Path.cwd())
     cast = prepare_cast(session, task, models, roles)
-    recording = await session.record(
-        "search",
-        task=opened.name,
-        spec=spec_of(
-            opened,
-            [],
-            asked={
-                "space": space,
-                "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
-                "method": method,
-                "settings": asdict(asked),
-                "models": list(models),
-                "roles": dict(roles or {}),
-                "limit": limit,
-                "fresh": fresh,
-                "seed": seed,
-                "budget": asdict(budget or Budget()),
-                "caps": asdict(caps or Budget()),
-                "drop_bad_gold": drop_bad_gold,
-            },
-        ),
-        cast=cast,
-        budget=budget,
-        seed=seed,
-        fresh=fresh,
-        resume=resume,
+    spec = spec_of(
+        opened,
+        [],
+        asked={
+            "space": space,
+            "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
+            "method": method,
+            "settings": asdict(asked),
+            "models": list(models),
+            "roles": dict(roles or {}),
+            "limit": limit,
+            "fresh": fresh,
+            "seed": seed,
+            "budget": asdict(budget or Budget()),
+            "caps": asdict(caps or Budget()),
+            "drop_bad_gold": drop_bad_gold,
+        },
     )
+    if resume is not None:
+        await _check_same(session, resume, spec)
+    recording = await session.record(
+        "search", task=opened.name, spec=spec, cast=cast, budget=budget, seed=seed, fresh=fresh, resume=resume
+    )
+    begin(recording, caps or NO_CAPS, opened)
+    plan = _plan(recording, found, method, opened, asked, caps or NO_CAPS)
     async with recording.closing() as ending:
-        begin(recording, caps or NO_CAPS)
-        plan = _plan(recording, found, method, opened, asked, caps or NO_CAPS)
         report = await _Search(recording, plan, concurrency, watch).run()
         ending.ended_by = report.ended_by
         ending.document = report.document()
     return report
 
 
+async def _check_same(session: Session, run: str, spec: Mapping[str, Any]) -> None:
+    """A resumed search must be the one that was begun; only its budget may differ."""
+    record = await session.journal.read(lambda store: find_run(store, run))
+    begun: dict[str, Any] = decode(record.spec)
+    asked: dict[str, Any] = decode(encode(spec["asked"]))
+    known: dict[str, Any] = begun.get("asked") or {}
+    other = [name for name in asked if name != "budget" and asked[name] != known.get(name)]
+    if begun.get("data") != spec["data"]:
+        other.append("data")
+    if other:
+        raise UserError(
+            f"run {run} was begun with other settings ({', '.join(other)}); it can only go on as it was begun"
+        )
+
+
 def _plan(recording: Recording, space: Space, method: str, task: Task, settings: SearchSettings, caps: Budget) -> Plan:
-    priced = all(recording.endpoint(None, model).price is not None for model in recording.models)
-    if settings.cost_unit == "usd" and not priced:
-        raise UserError("--cost-unit usd needs prices: give each model price = { input = …, output = … }")
-    unit: CostUnit = settings.cost_unit or ("usd" if priced else "tokens")
+    if settings.cost_unit == "usd" and not recording.priced:
+        raise UserError("--cost-unit usd needs prices: give each model and role price = { input = …, output = … }")
+    unit: CostUnit = settings.cost_unit or ("usd" if recording.priced else "tokens")
     most = min(settings.max_evals or MOST_STRUCTURES, space.valid or MOST_STRUCTURES)
     _ = task.split
     return Plan(space, method, task, settings, unit, caps, most)
@@ -163,7 +176,9 @@ class _Search:
             ended_by = ended_by if ending == "done" else ending
             message = message or str(self.recording.limit or "")
         rows = [*self.study.rows, *self.finale.selected.values()]
-        ended_by = ended(self.recording, ended_by, _together(rows))
+        ended_by = ended(ended_by, _together(rows))
+        if ended_by == "infra" and not message:
+            message = next((f"the provider failed: {row.first_failure}" for row in rows if row.first_failure), "")
         return self._report("infra" if ended_by == "done" and not self.finale.usable else ended_by, message)
 
     def _finalists(self) -> list[Workflow]:
@@ -184,14 +199,9 @@ class _Search:
         budget = self.recording.account.budget
         if budget.calls is None and budget.usd is None and budget.tokens is None:
             return
-        task, settings = self.plan.task, self.plan.settings
-        workflows = [trial.structure.workflow for trial in study.trials if trial.stopped_at is None]
-        workflows = workflows or [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
-        dearest = sorted((workflow.calls.high or workflow.calls.low for workflow in workflows), reverse=True)
-        basics = sum(workflow.calls.low for workflow in standard_baselines(task))
-        selection = len(task.split.selection) * (sum(dearest[:FINALISTS]) + basics)
-        test = len(task.split.test) * settings.test_repeat * 2 * dearest[0]
-        calls = selection + test
+        alive = [trial.structure.workflow for trial in study.trials if trial.stopped_at is None]
+        possible = alive or [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
+        _, calls = closing_calls(self.plan.task, self.plan.settings, possible)
         tokens, usd = self._per_call(study)
         self.recording.account.set_aside(Amount(calls, int(SAFETY * calls * tokens), SAFETY * calls * usd))
 

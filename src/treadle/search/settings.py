@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 from treadle.errors import UserError
+from treadle.ledger.keys import MAX_REPEATS
 
 Objective = Literal["score", "cheapest"]
 CostUnit = Literal["usd", "tokens", "calls", "seconds"]
@@ -50,10 +52,12 @@ class SearchSettings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UserError(f"{name.replace('_', '-')} must be {least} or more, not {value}")
-        if self.weight < 0:
-            raise UserError(f"lambda must not be negative, not {self.weight:g}")
-        if self.margin < 0:
-            raise UserError(f"margin must not be negative, not {self.margin:g}")
+        for name, value in (("lambda", self.weight), ("margin", self.margin)):
+            if not (isfinite(value) and value >= 0):
+                raise UserError(f"{name} must be a number from 0 on, not {value:g}")
+        for name, value in (("test-repeat", self.test_repeat), ("search-repeat", self.search_repeat)):
+            if value >= MAX_REPEATS:
+                raise UserError(f"{name} must be below {MAX_REPEATS}, not {value}")
         if self.objective not in ("score", "cheapest"):
             raise UserError(f"unknown objective {self.objective!r}; known: score, cheapest")
         if self.cost_unit is not None and self.cost_unit not in COST_UNITS:

@@ -13,6 +13,7 @@ from treadle.evaluation.outcome import Outcome
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Budget
 from treadle.ledger.recording import EndedBy, Recording
+from treadle.search.finale import cost_of
 from treadle.search.racing import Race
 from treadle.search.settings import CostUnit, SearchSettings
 from treadle.search.space import Strategy, Structure, Trial
@@ -168,7 +169,7 @@ class Study:
             fmean(scores) if scores else None,
             point.difference if point else None,
             point.noise if point else None,
-            per_sample[self.unit] or 0.0,
+            cost_of(per_sample, self.unit),
             per_sample,
             met if stopped else None,
         )

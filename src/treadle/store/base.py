@@ -124,8 +124,12 @@ class Store(Protocol):
         """The calls that a run paid for, in the order in which they were written."""
         ...
 
-    def write(self, batch: Batch) -> None:
-        """Commit a batch in one short transaction."""
+    def write(self, batch: Batch) -> frozenset[str]:
+        """Commit a batch in one short transaction.
+
+        Returns:
+            Keys of calls in it that were there already: their first records stay.
+        """
         ...
 
     def save_run(self, run: RunRecord) -> None:

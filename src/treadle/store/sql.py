@@ -92,15 +92,19 @@ class SqlStore:
         """The calls that a run paid for, in the order in which they were written."""
         return self._read(self._codecs.calls, self._codecs.calls.select(run=run))
 
-    def write(self, batch: Batch) -> None:
-        """Commit a batch in one short transaction."""
+    def write(self, batch: Batch) -> frozenset[str]:
+        """Commit a batch in one short transaction; the keys of calls that were there already."""
         codecs = self._codecs
-        self._write(
+        written = self._write(
             (codecs.calls.insert, codecs.calls.rows(batch.calls)),
             (codecs.samples.insert, codecs.samples.rows(batch.samples)),
             (codecs.scores.insert, codecs.scores.rows(batch.scores)),
             (codecs.events.insert, codecs.events.rows(batch.events)),
         )
+        if written == len(batch.calls):
+            return frozenset()
+        found = self.calls([record.key for record in batch.calls])
+        return frozenset(record.key for record in batch.calls if found[record.key] != record)
 
     def save_run(self, run: RunRecord) -> None:
         """Insert or replace a run."""
@@ -170,18 +174,22 @@ class SqlStore:
                 raise self._explained(error) from error
         return codec.records(rows)
 
-    def _write(self, *steps: tuple[str, list[Row]]) -> None:
+    def _write(self, *steps: tuple[str, list[Row]]) -> int:
+        """Execute statements in one transaction; how many rows the first of them changed."""
+        changed = 0
         with self._write_lock:
             self._check_open()
             try:
                 with self._writer.begin():
                     cursor = self._writer.connection.cursor()
-                    for sql, rows in steps:
+                    for place, (sql, rows) in enumerate(steps):
                         if rows:
                             cursor.executemany(sql, rows)
+                            changed += cursor.rowcount if place == 0 else 0
                     cursor.close()
             except self._failures as error:
                 raise self._explained(error) from error
+        return changed
 
     def _check_open(self) -> None:
         if self._closed:

@@ -18,15 +18,9 @@ from treadle.tasks.scorers.custom import Grade
 from treadle.tasks.scorers.open import as_scorer, open_scorer
 from treadle.tasks.spec import Options
 from treadle.tasks.task import Task
+from treadle.workflows.parameters import reader_of
 
 Rows = Callable[..., Any]
-
-_READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "int": (int, "a whole number"),
-    "float": (float, "a number"),
-    "bool": (lambda text: {"true": True, "false": False}[text], "true or false"),
-    "str": (str, "text"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +137,7 @@ def _settings(function: Rows, options: Options) -> dict[str, Any]:
 
 
 def _read(parameter: inspect.Parameter, text: str, options: Options) -> Any:
-    annotation: Any = parameter.annotation
-    written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    read, words = _READERS.get(written) or _READERS.get(type(parameter.default).__name__) or _READERS["str"]
+    read, words = reader_of(parameter)
     try:
         return read(text)
     except (ValueError, KeyError):

@@ -25,7 +25,6 @@ def open_gsm8k(opening: Opening) -> Task:
         read_rows(opening.path()),
         names,
         target=lambda row: _target(row, names.target),
-        hidden=frozenset({"solution"}),
     )
     return opening.task(samples, OfficialGsm8kScorer() if official else Gsm8kScorer())
 

@@ -10,6 +10,7 @@ from typing import Any
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.tasks.base import Sample, Score, Scorer
+from treadle.tasks.scorers.answer import same_text
 from treadle.tasks.split import Split
 from treadle.tasks.task import Task
 
@@ -30,7 +31,7 @@ class JoinedScorer:
 
     def same(self, a: str, b: str) -> bool:
         """Equality of texts; problems carry the equality of their own task."""
-        return a == b
+        return same_text(a, b)
 
     def show(self, target: Any) -> str:
         """The target as text."""

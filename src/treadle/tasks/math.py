@@ -16,7 +16,6 @@ def open_math(opening: Opening) -> Task:
         read_rows(opening.path()),
         names,
         target=lambda row: _target(row, names.target),
-        hidden=frozenset({"solution"}),
     )
     return opening.task(samples, MathScorer())
 

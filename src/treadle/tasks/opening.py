@@ -10,7 +10,7 @@ from typing import Any, cast
 from treadle.errors import UserError
 from treadle.models.base import Message
 from treadle.tasks.base import Sample, Scorer
-from treadle.tasks.rows import Row, kind_of, number_ids
+from treadle.tasks.rows import Row, is_gold_name, kind_of, number_ids
 from treadle.tasks.scorers.answer import TargetReader
 from treadle.tasks.spec import Options, Spec
 from treadle.tasks.split import SHARES
@@ -99,7 +99,8 @@ def build_samples(
         target: Reads a row's target.
         input: Reads a row's question; its input field (text, or a list of chat turns) when not given.
         group: Reads a row's group where its fields name none.
-        hidden: Fields that no workflow may see; what else a row holds is public.
+        hidden: Fields that no workflow may see, beside those whose names say that they hold an answer; what else a
+            row holds is public.
 
     Raises:
         DatasetError: A row lacks a field or holds something else in it; names the line.
@@ -109,6 +110,7 @@ def build_samples(
     for id, row in zip(ids, rows, strict=True):
         text, messages = (input(row), None) if input is not None else _question(row, names.input)
         own_group = names.group_of(row)
+        public, kept = _extra(row, names.taken, hidden)
         samples.append(
             Sample(
                 id,
@@ -116,8 +118,8 @@ def build_samples(
                 target(row),
                 own_group if own_group is not None or group is None else group(row),
                 messages,
-                {name: value for name, value in row.fields.items() if name not in names.taken | hidden},
-                {name: row.fields[name] for name in hidden if name in row.fields},
+                public,
+                kept,
                 line=row.line,
             )
         )
@@ -138,6 +140,16 @@ def target_reader(scorer: Scorer, names: FieldNames) -> Callable[[Row], Any]:
         return value
 
     return read
+
+
+def _extra(row: Row, taken: frozenset[str], hidden: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The other fields of a row: those that a workflow may see, and those that it may not."""
+    public: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
+    for name, value in row.fields.items():
+        if name not in taken:
+            (kept if name in hidden or is_gold_name(name) else public)[name] = value
+    return public, kept
 
 
 def _question(row: Row, name: str) -> tuple[str, tuple[Message, ...] | None]:

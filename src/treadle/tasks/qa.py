@@ -25,7 +25,6 @@ def open_drop(opening: Opening) -> Task:
         names,
         target=target_reader(scorer, names),
         group=lambda row: _passage(row, names.input),
-        hidden=frozenset({"completion"}),
     )
     return opening.task(samples, scorer)
 

@@ -12,9 +12,20 @@ import msgspec
 
 from treadle.errors import DatasetError
 
+# fmt: off
+GOLD_NAMES = frozenset({
+    "target", "targets", "answer", "answers", "final_answer", "correct_answer", "correct_answers", "best_answer",
+    "reference_answer", "expected_answer", "gold_answer", "answer_key", "answerkey", "answer_idx", "answer_index",
+    "correct", "correct_option", "solution", "solutions", "canonical_solution", "label", "labels", "gold", "golds",
+    "reference", "references", "expected", "expected_output", "output", "outputs", "completion", "ground_truth",
+    "groundtruth", "truth", "rationale",
+})
+# fmt: on
+"""Names of fields that give a question's answer away."""
+
 _ALIKE = (
     {"input", "question", "prompt", "problem", "text", "query", "instruction", "context"},
-    {"target", "answer", "answers", "label", "output", "solution", "expected", "gold", "reference"},
+    GOLD_NAMES,
 )
 
 
@@ -46,7 +57,8 @@ class Row:
             return value
         if name in self.fields:
             raise self.fault(f"the field {name!r} is null")
-        near = _near(name, self.fields)
+        # A field that is called what its option is called would be answered with itself.
+        near = _near(name, (field for field in self.fields if field != option))
         remedy = f"; did you mean ?{option}={near}" if near else f"; map it with ?{option}=FIELD"
         raise self.fault(f"no field {name!r}; fields found: {', '.join(self.fields) or 'none'}{remedy}")
 
@@ -60,6 +72,15 @@ class Row:
         if not isinstance(value, str):
             raise self.fault(f"the field {name!r} must be text, not {kind_of(value)}")
         return value
+
+
+def is_gold_name(name: str) -> bool:
+    """Whether a field of this name gives a question's answer away, whatever it is mapped to.
+
+    Args:
+        name: A field; case, and hyphens or spaces for underscores, do not count.
+    """
+    return name.strip().casefold().replace("-", "_").replace(" ", "_") in GOLD_NAMES
 
 
 def kind_of(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -62,8 +63,8 @@ class Options:
         value = self.take(name)
         if not value:
             return default
-        if not value.lstrip("-").isdecimal() or int(value) < least:
-            self.refuse(name, f"must be a whole number from {least} up, not {value!r}")
+        if not re.fullmatch(r"-?[0-9]{1,18}", value) or int(value) < least:
+            self.refuse(name, f"must be a whole number from {least} up, not {value[:40]!r}")
         return int(value)
 
     def number(self, name: str, default: float) -> float:

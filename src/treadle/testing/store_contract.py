@@ -86,9 +86,11 @@ class StoreContract:
 
     def test_the_first_record_of_a_call_wins(self, store: Store) -> None:
         first = call_record("a", run="run-1", text="first")
-        store.write(Batch(calls=[first, call_record("a", run="run-1", text="same batch")]))
-        store.write(Batch(calls=[call_record("a", run="run-2", text="later"), call_record("b")]))
+        assert store.write(Batch(calls=[first])) == frozenset()
+        assert store.write(Batch(calls=[call_record("a", run="run-2", text="later"), call_record("b")])) == {"a"}
+        store.write(Batch(calls=[call_record("c", text="one"), call_record("c", text="same batch")]))
         assert store.calls(["a"]) == {"a": first}
+        assert store.calls(["c"]) == {"c": call_record("c", text="one")}
         assert store.calls(["b"])
 
     def test_a_run_paid_for_the_calls_that_it_wrote_first(self, store: Store) -> None:

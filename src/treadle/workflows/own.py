@@ -10,15 +10,10 @@ from typing import Any, cast
 from treadle.errors import UserError
 from treadle.workflows.base import AnswerFunction, Calls, Workflow
 from treadle.workflows.decorator import check_function, name_of
+from treadle.workflows.parameters import reader_of
 from treadle.workflows.settings import refuse_setting, with_options
 
 _UNKNOWN_CALLS = Calls(1, None)
-_KINDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "int": (int, "a whole number"),
-    "float": (float, "a number"),
-    "bool": (lambda text: {"true": True, "false": False}[text], "true or false"),
-    "str": (str, "text"),
-}
 
 
 def own_workflow(function: object, name: str = "", options: Mapping[str, str] | None = None) -> Workflow:
@@ -43,7 +38,7 @@ def own_workflow(function: object, name: str = "", options: Mapping[str, str] | 
         elif anything:
             values[option] = text
         else:
-            refuse_setting(shown, option, [f"{each} ({_kind(p)[1]})" for each, p in known.items()], known)
+            refuse_setting(shown, option, [f"{each} ({reader_of(p)[1]})" for each, p in known.items()], known)
     missing = [p.name for p in known.values() if p.default is p.empty and p.name not in values]
     if missing:
         raise UserError(f"{shown} needs the setting {missing[0]}: write {shown}?{missing[0]}=…")
@@ -52,15 +47,8 @@ def own_workflow(function: object, name: str = "", options: Mapping[str, str] | 
     return Workflow(with_options(shown, changed), answer, _UNKNOWN_CALLS)
 
 
-def _kind(parameter: inspect.Parameter) -> tuple[Callable[[str], Any], str]:
-    annotation: Any = parameter.annotation
-    written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    default = "str" if parameter.default is None else type(parameter.default).__name__
-    return _KINDS.get(written) or _KINDS.get(default) or _KINDS["str"]
-
-
 def _read(name: str, parameter: inspect.Parameter, text: str) -> Any:
-    read, words = _kind(parameter)
+    read, words = reader_of(parameter)
     try:
         return read(text)
     except (ValueError, KeyError):

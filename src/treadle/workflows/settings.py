@@ -191,15 +191,17 @@ def split_options(spec: str) -> tuple[str, dict[str, str]]:
     return name.strip(), options
 
 
-def split_specs(text: str) -> tuple[str, ...]:
+def split_specs(text: str, what: str = "") -> tuple[str, ...]:
     """The names in a comma list; commas inside brackets do not split.
 
     Args:
         text: Such as ``"cot,self-consistency?n=5,mine:flow?levels=[1,2]"``.
+        what: Where it was given, such as ``"--models"``, for messages.
 
     Raises:
-        UserError: A bracket does not close, or a name is missing between two commas.
+        UserError: A bracket does not close or never opened, or a name is missing between two commas.
     """
+    said = f"{what} {text!r}".strip()
     parts: list[str] = [""]
     open_brackets: list[str] = []
     for character in text:
@@ -207,15 +209,17 @@ def split_specs(text: str) -> tuple[str, ...]:
             open_brackets.append(_PAIRS[character])
         elif open_brackets and character == open_brackets[-1]:
             open_brackets.pop()
+        elif character in _PAIRS.values():
+            raise UserError(f"{said}: a {character!r} closes nothing")
         if character == "," and not open_brackets:
             parts.append("")
         else:
             parts[-1] += character
     if open_brackets:
-        raise UserError(f"{text!r}: a {open_brackets[-1]!r} is missing")
+        raise UserError(f"{said}: a {open_brackets[-1]!r} is missing")
     names = tuple(part.strip() for part in parts)
     if not all(names):
-        raise UserError(f"{text!r}: a name is missing in the list")
+        raise UserError(f"{said}: a name is missing between its commas")
     return names
 
 

@@ -101,9 +101,7 @@ def test_these_are_not(a: str, b: str) -> None:
     assert not same(a, b)
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [("x+1", "1+x"), (r"1 \pm \sqrt{19}", r"1+\sqrt{19}, 1-\sqrt{19}"), (r"50\%", "0.5")]
-)
+@pytest.mark.parametrize(("a", "b"), [("x+1", "1+x"), (r"1 \pm \sqrt{19}", r"1+\sqrt{19}, 1-\sqrt{19}")])
 def test_algebra_is_asked_where_it_is_needed(a: str, b: str) -> None:
     asked: list[tuple[str, str]] = []
 

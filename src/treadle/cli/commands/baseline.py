@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treadle.cli.help import add
-from treadle.cli.options import Measuring, Tasks
+from treadle.cli.options import REPEATS, Measuring, Tasks
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
@@ -21,7 +21,8 @@ class BaselineOptions(Measuring):
     """Options of ``treadle baseline``."""
 
     repeat: Annotated[
-        int, typer.Option("--repeat", metavar="R", min=2, help="Answer every question so often; the noise shows.")
+        int,
+        typer.Option("--repeat", metavar="R", min=2, max=REPEATS, help="Answer every question so often; noise shows."),
     ] = 5
     margin: Annotated[float, typer.Option("--margin", metavar="POINTS", min=0, help="Points that do not matter.")] = 2.0
 
@@ -31,13 +32,10 @@ def baseline(task: Tasks, options: BaselineOptions) -> int:
 
     Ends with advice on what to try next.
     """
-    from treadle.cli.dry_run import dry_run
     from treadle.cli.running import in_session
 
     if options.dry_run:
-        from treadle.evaluation.baseline import BASELINES
-
-        return in_session(options.config, lambda session: dry_run(session, options, BASELINES, task, options.repeat))
+        return in_session(options.config, lambda session: _estimate(session, task, options), keyless=True)
     return in_session(options.config, lambda session: _baseline(session, task, options))
 
 
@@ -46,12 +44,22 @@ def add_to(app: typer.Typer) -> None:
     add(app, "baseline", baseline, _EXAMPLE)
 
 
+async def _estimate(session: Session, task: list[str], options: BaselineOptions) -> int:
+    from treadle.cli.dry_run import dry_run
+    from treadle.evaluation.baseline import BASELINES
+    from treadle.evaluation.preparing import prepare_task
+
+    opened = await prepare_task(session, task, limit=options.limit, drop_bad_gold=options.drop_bad_gold)
+    return await dry_run(session, "baseline", options, BASELINES, opened, options.repeat)
+
+
 async def _baseline(session: Session, task: list[str], options: BaselineOptions) -> int:
     from treadle.api import baseline as measured
-    from treadle.cli.codes import exit_code
-    from treadle.cli.output import print_json, print_text, screen_width
+    from treadle.cli.codes import exit_code, explained
+    from treadle.cli.output import print_json, print_text, say, screen_width
     from treadle.cli.progress import progress_bar
     from treadle.cli.simulation import is_simulated, named
+    from treadle.cli.unusable import unusable_rows
 
     with progress_bar("baseline") as watch:
         report = await measured(
@@ -63,14 +71,17 @@ async def _baseline(session: Session, task: list[str], options: BaselineOptions)
             **options.measuring(),
         )
     document = report.document()
+    unusable = unusable_rows(report.report)
     if options.as_json:
         print_json(document)
+        say(*map(str, unusable))
     else:
         from treadle.cli import tables
 
         simulated = is_simulated(session, [*task, *named(session, options)])
         print_text(
-            tables.measured(document, width=screen_width(), simulated=simulated, message=report.message),
+            tables.measured(document, screen_width(), simulated, report.message, unusable),
             tables.advice(document),
         )
-    return exit_code(report.ended_by, usable=all(row["score"] is not None for row in document["results"]))
+    code = exit_code(report.ended_by, usable=all(row["score"] is not None for row in document["results"]))
+    return explained(code, report.ended_by, report.message or "nothing was scored", as_json=options.as_json)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treadle.cli.given import given_options, refuse
 from treadle.cli.help import add
-from treadle.cli.options import Measuring
-from treadle.errors import UserError
+from treadle.cli.options import REPEATS, Measuring
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
 
 _EXAMPLE = """treadle compare RUN/cot RUN/single
 treadle compare cot single --task gsm8k:test.jsonl --model weak"""
+_FOR_RUNS = ("as_json", "config", "margin")
+"""What comparing finished runs takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +28,14 @@ class CompareOptions(Measuring):
         list[str] | None,
         typer.Option("--task", metavar="T", help="Measure two workflows on it first.", show_default=False),
     ] = None
-    repeat: Annotated[int, typer.Option("--repeat", metavar="R", min=1, help="Answer every question so often.")] = 1
+    repeat: Annotated[
+        int, typer.Option("--repeat", metavar="R", min=1, max=REPEATS, help="Answer every question so often.")
+    ] = 1
     margin: Annotated[float, typer.Option("--margin", metavar="POINTS", min=0, help="Points that do not matter.")] = 2.0
 
 
 def compare(
+    context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="RUN, RUN/WORKFLOW or, with --task, a workflow.")],
     b: Annotated[str, typer.Argument(metavar="B", help="What A is compared with.")],
     options: CompareOptions,
@@ -41,14 +46,10 @@ def compare(
     """
     from treadle.cli.running import in_session
 
-    if options.dry_run:
-        if not options.task:
-            raise UserError("comparing finished runs costs nothing; --dry-run belongs to --task")
-        from treadle.cli.dry_run import dry_run
-
-        tasks = options.task
-        return in_session(options.config, lambda session: dry_run(session, options, (a, b), tasks, options.repeat))
-    return in_session(options.config, lambda session: _compare(session, a, b, options))
+    if not options.task:
+        given = given_options(context)
+        refuse(given, set(given) - {*_FOR_RUNS}, "finished runs are compared as they are; measuring needs --task T")
+    return in_session(options.config, lambda session: _compare(session, a, b, options), keyless=options.dry_run)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -58,10 +59,12 @@ def add_to(app: typer.Typer) -> None:
 
 async def _compare(session: Session, a: str, b: str, options: CompareOptions) -> int:
     from treadle.api import compare as compared
-    from treadle.cli.codes import exit_code
+    from treadle.cli.codes import exit_code, explained
     from treadle.cli.output import print_json, print_text
     from treadle.cli.progress import progress_bar
 
+    if options.task and options.dry_run:
+        return await _estimate(session, a, b, options.task, options)
     if options.task:
         with progress_bar("compare") as watch:
             measuring = {**options.measuring(), "repeat": options.repeat, "watch": watch}
@@ -74,5 +77,16 @@ async def _compare(session: Session, a: str, b: str, options: CompareOptions) ->
     else:
         from treadle.cli import tables
 
-        print_text(tables.compared(document), tables.ending(report.ended_by, report.message))
-    return exit_code(report.ended_by, usable=document["n"] > 0)
+        print_text(tables.compared(document))
+        if report.ended_by != "done":
+            print_text(tables.ending(report.ended_by, report.message))
+    code = exit_code(report.ended_by, usable=document["n"] > 0)
+    return explained(code, report.ended_by, report.message or "no question was scored", as_json=options.as_json)
+
+
+async def _estimate(session: Session, a: str, b: str, task: list[str], options: CompareOptions) -> int:
+    from treadle.cli.dry_run import dry_run
+    from treadle.evaluation.preparing import prepare_task
+
+    opened = await prepare_task(session, task, limit=options.limit, drop_bad_gold=options.drop_bad_gold)
+    return await dry_run(session, "compare", options, (a, b), opened, options.repeat)

@@ -21,9 +21,12 @@ def doctor(options: Common) -> int:
 
     from treadle.cli.checks import all_checks
     from treadle.cli.codes import DONE, UNUSABLE
-    from treadle.cli.output import print_json, print_text
+    from treadle.cli.output import print_json, print_text, reserved_stdout
+    from treadle.cli.running import check_config
 
-    checks = asyncio.run(all_checks(options.config))
+    check_config(options.config)
+    with reserved_stdout():
+        checks = asyncio.run(all_checks(options.config))
     ok = all(check.ok or check.optional for check in checks)
     if options.as_json:
         print_json({"ok": ok, "checks": [asdict(check) for check in checks]})

@@ -42,8 +42,10 @@ def pull(
     """
     from treadle.cli.output import print_json, write
     from treadle.cli.progress import bytes_bar
+    from treadle.cli.running import check_config
     from treadle.models.pull import pull as fetch
 
+    check_config(options.config)
     with bytes_bar(f"pull {name}") as report:
         path = fetch(name, report)
     if options.as_json:

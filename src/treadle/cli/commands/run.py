@@ -32,7 +32,7 @@ def run(
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise UserError("the question is empty; write it in quotes after the workflow, or - to read it from stdin")
-    return in_session(options.config, lambda session: _run(session, workflow, text, options))
+    return in_session(options.config, lambda session: _run(session, workflow, text, options), keyless=options.dry_run)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,17 +41,16 @@ def add_to(app: typer.Typer) -> None:
 
 
 async def _run(session: Session, workflow: str, question: str, options: Asking) -> int:
-    from treadle.cli.codes import exit_code
+    from treadle.cli.codes import exit_code, explained
     from treadle.cli.output import print_json, print_text
     from treadle.cli.simulation import called, is_simulated
     from treadle.evaluation.ask import ask
 
     if options.dry_run:
-        from treadle.cli.dry_run import estimated, say_estimate
+        from treadle.cli.dry_run import dry_answer
         from treadle.tasks.base import Sample
 
-        say_estimate(estimated(session, options, [workflow], [Sample("question", question)]), options, workflow)
-        return 0
+        return await dry_answer(session, options, workflow, Sample("question", question))
     answer = await ask(session, workflow, question, **options.asking())
     if options.as_json:
         print_json(answer.document())
@@ -60,4 +59,7 @@ async def _run(session: Session, workflow: str, question: str, options: Asking) 
 
         simulated = is_simulated(session, called(answer.trace))
         print_text(trace_tree.answered(answer.document(), answer.message, simulated=simulated))
-    return exit_code(answer.ended_by, usable=answer.status == "ok" and bool(answer.answer.strip()))
+    code = exit_code(answer.ended_by, usable=answer.status == "ok")
+    if answer.ended_by in ("done", "infra"):
+        return explained(code, "done", f"{answer.status}: {answer.message}", as_json=options.as_json)
+    return explained(code, answer.ended_by, answer.message, as_json=options.as_json)

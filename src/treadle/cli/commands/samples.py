@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from treadle.cli.given import given_options, refuse
 from treadle.cli.help import add
 from treadle.cli.options import Common
 from treadle.errors import UserError
@@ -15,6 +16,7 @@ treadle samples --n 200 --base 0.6"""
 
 
 def samples(
+    context: typer.Context,
     options: Common,
     effect: Annotated[
         float | None,
@@ -23,8 +25,7 @@ def samples(
         ),
     ] = None,
     n: Annotated[
-        int | None,
-        typer.Option("--n", metavar="N", min=1, help="Samples there are: what can they show?", show_default=False),
+        int | None, typer.Option("--n", metavar="N", min=1, help="Samples there are.", show_default=False)
     ] = None,
     power: Annotated[float, typer.Option("--power", metavar="P", help="Chance to find it, 0 to 1.")] = 0.8,
     base: Annotated[
@@ -36,13 +37,13 @@ def samples(
     With --n, what so many samples can show; with both, the chance that they show it. The two sides are taken to fail
     independently, which is the cautious assumption.
     """
+    from treadle.cli.running import check_config
     from treadle.evaluation.statistics import power as planning
 
+    check_config(options.config)
     if effect is not None and n is not None:
-        points = effect / 100.0
-        chance = planning.mcnemar_power(n, points, planning.independent_discordance(points, base))
-        line = f"{n} samples find a difference of {effect:g} points with a chance of {100 * chance:.0f} %"
-        return _show({"effect": effect, "n": n, "power": chance}, line, options)
+        refuse(given_options(context), ("power",), "with --effect and --n, the chance is what comes out")
+        return _chance(effect, n, base, options)
     if effect is not None:
         n = planning.samples_needed(effect, base=base, power=power)
         line = f"a difference of {effect:g} points needs {n:,} samples"
@@ -59,6 +60,15 @@ def samples(
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
     add(app, "samples", samples, _EXAMPLE)
+
+
+def _chance(effect: float, n: int, base: float, options: Common) -> int:
+    from treadle.evaluation.statistics import power as planning
+
+    points = effect / 100.0
+    chance = planning.mcnemar_power(n, points, planning.independent_discordance(points, base))
+    line = f"{n} samples find a difference of {effect:g} points with a chance of {100 * chance:.0f} %"
+    return _show({"effect": effect, "n": n, "power": chance}, line, options)
 
 
 def _show(document: dict[str, float | int | None], line: str, options: Common) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treadle.cli.given import given_options
 from treadle.cli.help import add
 from treadle.cli.options import Measuring
 from treadle.errors import UserError
@@ -84,6 +85,7 @@ class SearchOptions(Measuring):
 
 
 def search(
+    context: typer.Context,
     options: SearchOptions,
     space: Annotated[
         str | None, typer.Option("--space", metavar="SPACE", help="Such as workflows:single,cot.", show_default=False)
@@ -100,14 +102,19 @@ def search(
     """
     from treadle.cli.running import in_session
 
-    options.settings()
-    resume = options.resume
-    if resume is not None:
-        return in_session(options.config, lambda session: _resume(session, resume, options))
-    if not space or not task:
+    asked = _asked(space, task, method, options)
+    resume, given = options.resume, given_options(context)
+    if resume is None and not (space and task):
         missing = "--task" if space else "--space"
         raise UserError(f"missing option {missing}; `treadle search --help` shows how it is used")
-    return in_session(options.config, lambda session: _search(session, space, task, method, options))
+
+    async def work(session: Session) -> int:
+        known = asked if resume is None else await _begun(session, resume, asked, given)
+        if options.dry_run:
+            return await _estimate(session, known, options)
+        return await _search(session, known, options)
+
+    return in_session(options.config, work, keyless=options.dry_run)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -115,71 +122,92 @@ def add_to(app: typer.Typer) -> None:
     add(app, "search", search, _EXAMPLE)
 
 
-async def _search(session: Session, space: str, task: list[str], method: str, options: SearchOptions) -> int:
+def _asked(space: str | None, task: list[str] | None, method: str, options: SearchOptions) -> dict[str, Any]:
+    """What is asked for, in the form in which the store keeps it; budgets apart."""
+    return {
+        "space": space,
+        "task": task,
+        "method": method,
+        "settings": asdict(options.settings()),
+        "models": list(options.cast()),
+        "roles": options.roles(),
+        "limit": options.limit,
+        "fresh": options.fresh,
+        "seed": options.seed,
+        "caps": asdict(options.caps()),
+        "drop_bad_gold": options.drop_bad_gold,
+    }
+
+
+async def _begun(session: Session, run: str, wanted: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
+    from treadle.cli.resumed import refuse_other
+    from treadle.search.resume import read_asked
+
+    begun = await read_asked(session, run)
+    refuse_other(run, begun, wanted, given)
+    return begun
+
+
+async def _search(session: Session, asked: dict[str, Any], options: SearchOptions) -> int:
     from treadle.api import search as searched
-    from treadle.cli.progress import progress_bar
-
-    if options.dry_run:
-        return await _estimate(session, space, task, method, options)
-    with progress_bar("search") as watch:
-        report = await searched(
-            space,
-            task=task,
-            method=method,
-            session=session,
-            settings=options.settings(),
-            watch=watch,
-            **options.measuring(),
-        )
-    return _show(session, report, task, options)
-
-
-async def _resume(session: Session, run: str, options: SearchOptions) -> int:
     from treadle.cli.progress import progress_bar
     from treadle.search.resume import resume_search
 
     with progress_bar("search") as watch:
-        report = await resume_search(session, run, budget=options.budget(), watch=watch)
-    return _show(session, report, [report.task], options)
+        if options.resume is not None:
+            report = await resume_search(
+                session, options.resume, budget=options.budget(), concurrency=options.concurrency, watch=watch
+            )
+        else:
+            report = await searched(
+                asked["space"],
+                task=asked["task"],
+                method=asked["method"],
+                session=session,
+                settings=options.settings(),
+                watch=watch,
+                **options.measuring(),
+            )
+    return _show(session, report, asked, options)
 
 
-async def _estimate(session: Session, space: str, task: list[str], method: str, options: SearchOptions) -> int:
-    from treadle.cli.output import print_json, print_text
+async def _estimate(session: Session, asked: dict[str, Any], options: SearchOptions) -> int:
+    from treadle.cli.dry_run import show_estimate, would_ask
+    from treadle.evaluation.preparing import prepare_cast, prepare_task
+    from treadle.ledger.budget import Budget
     from treadle.search.estimate import estimate_search
+    from treadle.search.settings import SearchSettings
 
-    estimate = await estimate_search(
+    models, roles = asked["models"], asked["roles"]
+    task = await prepare_task(session, asked["task"], limit=asked["limit"], drop_bad_gold=asked["drop_bad_gold"])
+    found = await estimate_search(
         session,
-        space,
+        asked["space"],
         task=task,
-        method=method,
-        settings=options.settings(),
-        models=options.cast(),
-        roles=options.roles(),
-        limit=options.limit,
-        drop_bad_gold=options.drop_bad_gold,
+        method=asked["method"],
+        settings=SearchSettings(**asked["settings"]),
+        models=models,
+        roles=roles,
     )
-    if options.as_json:
-        print_json(estimate.document())
-    else:
-        from treadle.cli import tables
-
-        print_text(tables.estimated(estimate.document(), " + ".join(task)))
-    return 0
+    budget = Budget(**asked.get("budget", {})).merged(options.budget())
+    cast = prepare_cast(session, asked["task"], models, roles)
+    await would_ask(session, "search", cast, budget, Budget(**asked["caps"]), task=task, resume=options.resume)
+    return show_estimate(found.document(), options, " + ".join(asked["task"]))
 
 
-def _show(session: Session, report: SearchReport, task: list[str], options: SearchOptions) -> int:
-    from treadle.cli.codes import exit_code
+def _show(session: Session, report: SearchReport, asked: dict[str, Any], options: SearchOptions) -> int:
+    from treadle.cli.codes import exit_code, explained
     from treadle.cli.output import print_json, print_text
-    from treadle.cli.simulation import is_simulated, named
+    from treadle.cli.simulation import is_simulated, players
 
     document = report.document()
-    code = exit_code(report.ended_by, usable=document["best"] is not None)
     if options.as_json:
         print_json(document)
-        return code
-    from treadle.cli import search_tables
+    else:
+        from treadle.cli import search_tables
 
-    simulated = is_simulated(session, [*task, *named(session, options)])
-    title = " + ".join(task)
-    print_text(search_tables.searched(document, title, simulated=simulated, message=report.message))
-    return code
+        simulated = is_simulated(session, [*asked["task"], *players(session, asked["models"], asked["roles"])])
+        title = " + ".join(asked["task"])
+        print_text(search_tables.searched(document, title, simulated=simulated, message=report.message))
+    code = exit_code(report.ended_by, usable=document["best"] is not None)
+    return explained(code, report.ended_by, report.message or "nothing was found", as_json=options.as_json)

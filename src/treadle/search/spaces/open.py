@@ -18,12 +18,13 @@ def space_kind(spec: str) -> str:
 
     Raises:
         UnknownNameError: When there is no such space.
+        NotYetError: When there will be one.
     """
     name = spec.partition(":")[0].partition("?")[0]
     if name == "workflows":
         return name
     if name in _LATER or name == "simulated":
-        return "code" if name == "code" else "archon"
+        raise NotYetError(f"--space {spec}")
     raise UnknownNameError("space", name, ["workflows", *_LATER])
 
 
@@ -37,9 +38,7 @@ def open_space(spec: str, folder: Path) -> Space:
     Raises:
         UserError: When the spec is wrong.
     """
-    kind = space_kind(spec)
-    if kind != "workflows":
-        raise NotYetError(f"--space {spec}")
+    space_kind(spec)
     specs = split_specs(spec.partition(":")[2])
     if not specs:
         raise UserError("workflows: names nothing to choose from; write workflows:single,cot,…")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 from treadle.ledger.run import Run
+from treadle.parsing.answers import normalise_text
 from treadle.parsing.final_answer import final_answer
 from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample, Score
@@ -83,6 +84,12 @@ def alternatives(target: Any) -> tuple[str, ...]:
     if not all(isinstance(value, str | int | float) for value in values):
         return ()
     return tuple(str(value) for value in values)
+
+
+def same_text(a: str, b: str) -> bool:
+    """Whether two replies are the same text without their thinking; an empty one is not even the same as itself."""
+    first, second = without_thinking(a).strip(), without_thinking(b).strip()
+    return bool(first and second) and (first == second or normalise_text(first) == normalise_text(second))
 
 
 def marked_answer(reply: str) -> str:

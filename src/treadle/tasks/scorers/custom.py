@@ -10,9 +10,9 @@ from typing import Any, overload
 
 from treadle.errors import SampleFailure, UserError
 from treadle.ledger.run import Run
-from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample, Score
+from treadle.tasks.scorers.answer import same_text
 
 Verdict = bool | float | Score
 Grade = Callable[[Sample, str], Verdict | Awaitable[Verdict]]
@@ -59,13 +59,13 @@ class UserScorer:
         return _crash(text, self._refusal(verdict)) if value is None else Score(value, text)
 
     def same(self, a: str, b: str) -> bool:
-        """Whether two replies give the same answer."""
+        """Whether two replies give the same answer; an empty one is not even the same as itself."""
+        if self.equal is None:
+            return same_text(a, b)
         first, second = without_thinking(a).strip(), without_thinking(b).strip()
-        if first == second:
-            return True
-        if self.equal is not None:
-            return self.equal(first, second) or self.equal(second, first)
-        return normalise_text(first) == normalise_text(second)
+        if not first or not second:
+            return False
+        return first == second or self.equal(first, second) or self.equal(second, first)
 
     def show(self, target: Any) -> str:
         """A target as an answer, where targets are answers: texts and numbers."""

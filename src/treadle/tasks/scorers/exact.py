@@ -15,18 +15,22 @@ from treadle.tasks.scorers.answer import AnswerScorer, alternatives, marked_answ
 class ExactScorer(AnswerScorer):
     """Right when the marked answer (else the whole reply) is one of the target's texts.
 
+    A reply that marks no answer is one as a whole, and votes as such, however long it is.
+
     Args:
         answer_format: One sentence for the model.
         marked: Whether a reply of several words must mark its answer to have one.
+        case: Whether letter case counts, in grades and in votes.
     """
 
     answer_format: str = ""
     marked: bool = False
+    case: bool = False
 
     @property
     def name(self) -> str:
-        """``exact``."""
-        return "exact"
+        """``exact``, with the option where case counts."""
+        return "exact?case=true" if self.case else "exact"
 
     def read(self, reply: str, sample: Sample | None = None) -> str:
         """The marked answer, else the whole reply."""
@@ -40,4 +44,4 @@ class ExactScorer(AnswerScorer):
 
     def equal(self, a: str, b: str) -> bool:
         """The same text after normalisation, or the same number."""
-        return exact_match(a, b)
+        return exact_match(a, b, case=self.case)

@@ -8,11 +8,10 @@ from typing import Any
 from treadle.ledger.run import Run
 from treadle.models.base import Message
 from treadle.operators.turns import tagged
-from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.parsing.verdicts import rating
 from treadle.tasks.base import Sample, Score
-from treadle.tasks.scorers.answer import NO_ANSWER
+from treadle.tasks.scorers.answer import NO_ANSWER, same_text
 from treadle.tasks.scorers.asking import ask_judge, question_text
 
 LOWEST, HIGHEST = 1, 10
@@ -58,7 +57,7 @@ class JudgeScorer:
 
     def same(self, a: str, b: str) -> bool:
         """The same text: judged answers have no other equality."""
-        return normalise_text(without_thinking(a)) == normalise_text(without_thinking(b))
+        return same_text(a, b)
 
     def show(self, target: Any) -> str:
         """A reference text as it is."""

@@ -1,9 +1,9 @@
 r"""LaTeX answers in a plain form, and the comparisons that need no algebra.
 
-Format counts for nothing: delimiters, spacing, ``\dfrac``, ``\text``, units after a number, thousands separators,
-``x \in``, the suffix of a base that the other answer leaves out. Brackets count: ``(12,500)`` is a pair, ``[-1,4]`` is
-not ``(-1,4)``. Bare lists and sets are compared without order, pairs and intervals in order. A decimal equals a
-fraction when it rounds it to six places or more.
+Format counts for nothing: delimiters, spacing, ``\dfrac``, ``\text``, units after a number (a percent sign is one:
+50 % is 50, not 0.5), thousands separators (also spaces), ``x \in``, the suffix of a base that the other answer leaves
+out. Brackets count: ``(12,500)`` is a pair, ``[-1,4]`` is not ``(-1,4)``. Bare lists and sets are compared without
+order, pairs and intervals in order. A decimal equals a fraction when it rounds it to six places or more.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ _REPLACED = (
 )
 _SPACES = re.compile(r"(?<!\\)\\[!,;:> ]|\\q?quad\b|\\displaystyle\b")
 _DELIMITERS = re.compile(r"(?<!\\)\\[\[\]()]")
+_THOUSANDS = re.compile(r"(?<![\d.,])(?<!\d )(?<!frac )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)")
 _BETWEEN = re.compile(r"(?<!\d) | (?!\d)")
 _ASSIGNED = re.compile(r"[a-zA-Z]\s*=\s*([^=]+)")
 _TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox|operatorname)\s*\{([^{}]*)\}")
@@ -81,7 +82,7 @@ def plain_latex(text: str) -> str:
     for old, new in _REPLACED:
         text = text.replace(old, new)
     text = _DELIMITERS.sub("", _SPACES.sub(" ", text))
-    text = re.sub(r"(?<!\\)%", r"\\%", text)
+    text = re.sub(r"\s*\\?%", "", text)
     text = _MEMBER.sub("", text.strip().rstrip(".").strip())
     unit = _UNIT.fullmatch(text)
     if unit and not _NOT_UNITS.search(text, unit.end(1)):
@@ -89,7 +90,7 @@ def plain_latex(text: str) -> str:
     text = re.sub(r"\s+(?:and|or)\s+|\\text\s*\{\s*(?:and|or)\s*\}", ", ", text)
     text = _TEXT.sub(r"\1", text).strip()
     letter = re.fullmatch(r"\(([A-Za-z])\)", text)
-    return " ".join((letter.group(1) if letter else text).split())
+    return _THOUSANDS.sub(lambda found: found[0].replace(" ", ""), " ".join((letter[1] if letter else text).split()))
 
 
 def rational(text: str) -> Fraction | None:

@@ -21,6 +21,7 @@ SAME_SECONDS = 1.0
 REMEMBERED = 50_000
 
 _BOX = re.compile(r"\\f?boxed\b|\\fbox\b")
+_EMPTY = re.compile(r"\\(?:f?boxed|fbox)\s*\{\s*\}")
 _SPAN = re.compile(r"\$([^$]+)\$|\\\((.+?)\\\)")
 
 Pair = tuple[str, str]
@@ -70,6 +71,9 @@ class MathScorer:
         """Grade one answer."""
         found = self.read(answer)
         if not found:
+            # A reference may say that there is nothing: an empty box, and only that, is equal to it.
+            if not str(sample.target).strip() and _EMPTY.search(without_thinking(answer)):
+                return Score(1.0, "")
             return Score(0.0, "", NO_ANSWER, "format")
         a, b = plain_latex(found), plain_latex(str(sample.target))
         slow = ""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from treadle.parsing.boxed import boxed
-from treadle.parsing.final_answer import final_answer
-from treadle.parsing.numbers import first_number, gsm8k_answer, same_number, to_number
-from treadle.parsing.thinking import without_thinking
+from treadle.parsing.numbers import gsm8k_answer, same_number, to_number
 from treadle.tasks.base import Sample
 from treadle.tasks.scorers.answer import AnswerScorer
 
@@ -31,7 +28,7 @@ class NumericScorer(AnswerScorer):
 
     def read(self, reply: str, sample: Sample | None = None) -> str:
         """The number in a reply, or nothing."""
-        return number_text(reply)
+        return gsm8k_answer(reply) or ""
 
     def grade(self, sample: Sample, answer: str) -> float:
         """1 or 0."""
@@ -45,17 +42,3 @@ class NumericScorer(AnswerScorer):
         """What is wrong with a target, to follow its name."""
         number = isinstance(target, str | int | float) and not isinstance(target, bool)
         return "" if number and to_number(str(target)) is not None else "must be a number"
-
-
-def number_text(reply: str) -> str:
-    """The number that a reply gives, or nothing: the whole reply, what it marks as its answer or boxes, or the last.
-
-    Fractions are kept where nothing else stands beside them.
-    """
-    text = without_thinking(reply).strip()
-    for part in (text, final_answer(text), boxed(text)):
-        value = to_number(part) if part else None
-        if part and value is not None:
-            plain = first_number(part)
-            return plain if plain is not None and to_number(plain) == value else part.strip()
-    return gsm8k_answer(text) or ""

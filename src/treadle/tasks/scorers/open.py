@@ -22,7 +22,7 @@ from treadle.tasks.scorers.regex import RegexScorer
 from treadle.tasks.spec import Options, read_spec
 
 _SCORERS: dict[str, Callable[[Options], Scorer]] = {
-    "exact": lambda _: ExactScorer(),
+    "exact": lambda options: ExactScorer(case=options.one_of("case", ("false", "true")) == "true"),
     "contains": lambda _: ContainsScorer(),
     "regex": lambda options: RegexScorer(options.take("pattern")),
     "numeric": lambda options: NumericScorer(options.number("tolerance", 0.0)),

@@ -9,10 +9,9 @@ import msgspec
 
 from treadle.errors import ProviderError
 from treadle.ledger.run import Run
-from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample, Score
-from treadle.tasks.scorers.answer import NO_ANSWER, marked_answer
+from treadle.tasks.scorers.answer import NO_ANSWER, marked_answer, same_text
 from treadle.tasks.scorers.worker import worker_pool
 
 
@@ -63,9 +62,8 @@ class ReasoningGymScorer:
         return Score(min(1.0, max(0.0, reply.value)), found)
 
     def same(self, a: str, b: str) -> bool:
-        """The same text after normalisation."""
-        first, second = _read(a), _read(b)
-        return first == second or normalise_text(first) == normalise_text(second)
+        """The same answer as a text; a reply without one is not even the same as itself."""
+        return same_text(_read(a), _read(b))
 
     def show(self, target: Any) -> str:
         """A target between tags."""

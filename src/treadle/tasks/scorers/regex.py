@@ -11,7 +11,7 @@ from treadle.ledger.run import Run
 from treadle.parsing.answers import normalise_text
 from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample, Score
-from treadle.tasks.scorers.answer import NO_ANSWER, alternatives, marked_answer
+from treadle.tasks.scorers.answer import NO_ANSWER, alternatives, marked_answer, same_text
 from treadle.tasks.scorers.worker import SECONDS, Reply, worker_pool
 
 LONGEST = 100_000
@@ -65,8 +65,11 @@ class RegexScorer:
         return Score(float(normalise_text(reply.value) in wanted), reply.value)
 
     def same(self, a: str, b: str) -> bool:
-        """The pattern finds the same text in both; without a pattern, the same marked answer."""
-        return a == b or normalise_text(self._read(a)) == normalise_text(self._read(b))
+        """The pattern finds the same text in both; without a pattern, the same marked answer.
+
+        A reply in which it finds nothing is not even the same as itself.
+        """
+        return same_text(self._read(a), self._read(b))
 
     def show(self, target: Any) -> str:
         """Nothing: neither a pattern nor what one extracts is a reply."""
@@ -83,7 +86,7 @@ class RegexScorer:
             return marked_answer(reply)
         job = {"pattern": self.pattern, "text": _searched(reply)}
         found: Reply = worker_pool("regex").ask(job, SAME_SECONDS)
-        return found.value or reply
+        return found.value or ""
 
 
 def _searched(reply: str) -> str:
