@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treadle.evaluation.ask import Answer
     from treadle.evaluation.baseline import BaselineReport
     from treadle.evaluation.compare import ComparisonReport
-    from treadle.evaluation.evaluate import Watch
+    from treadle.evaluation.measuring import Watch
     from treadle.evaluation.report import Report
     from treadle.ledger.session import Session
     from treadle.search.report import SearchReport
@@ -111,6 +111,7 @@ async def run(
     seed: int = 0,
     fresh: int = 0,
     budget: Budget | None = None,
+    caps: Budget | None = None,
 ) -> Answer:
     """Answer one question.
 
@@ -123,6 +124,7 @@ async def run(
         seed: Seeds ``run.rng``.
         fresh: Take the N-th disjoint family of draws.
         budget: Caps of the run.
+        caps: Caps of the question.
 
     Raises:
         UserError: When something is wrong with what was asked.
@@ -131,7 +133,15 @@ async def run(
 
     async with _opened(session) as opened:
         return await ask(
-            opened, workflow, question, models=models, roles=roles or {}, seed=seed, fresh=fresh, budget=budget
+            opened,
+            workflow,
+            question,
+            models=models,
+            roles=roles or {},
+            seed=seed,
+            fresh=fresh,
+            budget=budget,
+            caps=caps,
         )
 
 

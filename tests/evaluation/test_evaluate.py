@@ -11,7 +11,8 @@ import pytest
 
 from treadle.config import ModelSettings, PriceSettings
 from treadle.errors import EndpointError, RejectedError, UserError
-from treadle.evaluation.evaluate import Progress, evaluate
+from treadle.evaluation.evaluate import evaluate
+from treadle.evaluation.measuring import Progress
 from treadle.evaluation.report import Report
 from treadle.ledger.budget import Budget
 from treadle.ledger.problem import Problem

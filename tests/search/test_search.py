@@ -11,7 +11,7 @@ import pytest
 
 from treadle.config import ModelSettings, PriceSettings
 from treadle.errors import NotYetError, UnknownNameError, UserError
-from treadle.evaluation.evaluate import Progress
+from treadle.evaluation.measuring import Progress
 from treadle.ledger.budget import Budget
 from treadle.models.base import Request
 from treadle.search.estimate import estimate_search

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from treadle.cli import wording
 
 if TYPE_CHECKING:
-    from treadle.evaluation.evaluate import Progress
+    from treadle.evaluation.measuring import Progress
     from treadle.ledger.tally import Tally
 
 _PAUSE_S = 0.1

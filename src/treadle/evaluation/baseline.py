@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any
+from typing import Any, Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import evaluate
+from treadle.evaluation.measuring import Asked, Measuring
 from treadle.evaluation.preparing import TaskLike, prepare_task
 from treadle.evaluation.report import Report, Row
 from treadle.evaluation.statistics.holm import compare_rows
@@ -79,14 +80,13 @@ async def baseline(
     *,
     repeat: int = 5,
     margin: float = 2.0,
-    limit: int | None = None,
-    drop_bad_gold: bool = False,
-    **measuring: Any,
+    **measuring: Unpack[Measuring],
 ) -> BaselineReport:
     """Measure the three baselines and say what to try next; see `treadle.baseline` for the arguments."""
     if repeat < 2:
         raise UserError("baseline needs --repeat 2 or more: with one repeat no noise can be seen")
-    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
+    asked = Asked(**measuring)
+    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
     report = await evaluate(session, BASELINES, opened, command="baseline", repeat=repeat, **measuring)
     comparisons: dict[str, Comparison] = {}
     if report.ended_by == "done":

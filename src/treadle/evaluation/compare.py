@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any
+from typing import Any, Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.measured import Measured, read_measured
+from treadle.evaluation.measuring import Measuring
 from treadle.evaluation.preparing import TaskLike, WorkflowLike
 from treadle.evaluation.report import INFRA_SHARE
 from treadle.evaluation.statistics.paired import Comparison, Verdict, compare_paired
@@ -59,14 +60,15 @@ async def compare(
     *,
     task: TaskLike | None = None,
     margin: float = 2.0,
-    **measuring: Any,
+    repeat: int = 1,
+    **measuring: Unpack[Measuring],
 ) -> ComparisonReport:
     """Compare two measured rows, or measure two workflows first; see `treadle.compare` for the arguments."""
     if task is None:
         if not isinstance(a, str) or not isinstance(b, str):
             raise UserError("comparing workflows needs a task to measure them on")
         return compare_measured(await read_measured(session, a), await read_measured(session, b), margin)
-    report = await evaluate(session, [a, b], task, command="compare", **measuring)
+    report = await evaluate(session, [a, b], task, command="compare", repeat=repeat, **measuring)
     first, second = report.rows[0].workflow, report.rows[-1].workflow
     names = f"{report.run}/{first}", f"{report.run}/{second}"
     if report.ended_by not in ("done", "infra"):

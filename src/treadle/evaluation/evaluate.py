@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.collection import rare_collection
+from treadle.evaluation.measuring import Asked, Measuring, Progress, Watch
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.preparing import (
     TaskLike,
@@ -29,18 +31,6 @@ from treadle.workflows.base import Workflow
 
 NO_CAPS = Budget()
 _SPARE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a measurement is: questions done of all, and what was paid so far."""
-
-    done: int
-    total: int
-    tally: Tally
-
-
-Watch = Callable[[Progress], None]
 
 
 @dataclass(slots=True)
@@ -155,38 +145,28 @@ async def evaluate(
     task: TaskLike,
     *,
     command: str = "eval",
-    models: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    limit: int | None = None,
     repeat: int = 1,
-    fresh: int = 0,
-    seed: int = 0,
-    budget: Budget | None = None,
-    caps: Budget | None = None,
-    drop_bad_gold: bool = False,
-    concurrency: int | None = None,
-    watch: Watch | None = None,
+    **measuring: Unpack[Measuring],
 ) -> Report:
     """Measure workflows on a task as a command's run of its own; see `treadle.evaluate` for the arguments."""
+    asked = Asked(**measuring)
     if not workflows:
         raise UserError("nothing to measure: name at least one workflow, such as single")
     if not 1 <= repeat < MAX_REPEATS:
         raise UserError(f"repeat must be from 1 to {MAX_REPEATS - 1}, not {repeat}")
-    if fresh < 0:
-        raise UserError("fresh must not be negative")
     found = prepare_workflows(workflows)
-    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
-    cast = prepare_cast(session, task, models, roles)
+    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    cast = prepare_cast(session, task, asked.models, asked.roles)
     recording = await session.record(
         command,
         task=opened.name,
         spec=spec_of(
-            opened, found, models=list(cast.models), roles=dict(roles or {}), repeat=repeat, fresh=fresh, seed=seed
+            opened, found, models=list(cast.models), roles=dict(asked.roles), repeat=repeat, fresh=asked.fresh
         ),
         cast=cast,
-        budget=budget,
-        seed=seed,
-        fresh=fresh,
+        budget=asked.budget,
+        seed=asked.seed,
+        fresh=asked.fresh,
     )
     measurement = Measurement(
         recording,
@@ -194,9 +174,9 @@ async def evaluate(
         opened,
         opened.samples,
         repeat,
-        caps=caps or NO_CAPS,
-        concurrency=concurrency,
-        watch=watch,
+        caps=asked.question_caps,
+        concurrency=asked.concurrency,
+        watch=asked.watch,
     )
     begin(recording, measurement.caps, opened)
     async with recording.closing() as ending:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Unpack
 
+from treadle.errors import UserError
 from treadle.evaluation.estimate import Estimate, Range, one_workflow
-from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task
+from treadle.evaluation.measuring import Asked, Measuring
+from treadle.evaluation.preparing import TaskLike, prepare_cast
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.session import Session
 from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import standard_baselines
+from treadle.search.search import NEEDS_PRICES, open_search
 from treadle.search.settings import MOST_STRUCTURES, SearchSettings
-from treadle.search.spaces.open import open_space, space_kind
-from treadle.search.strategies.registry import check_method
 from treadle.search.study import blocks_of
 
 
@@ -50,28 +49,25 @@ async def estimate_search(
     task: TaskLike,
     method: str = "all",
     settings: SearchSettings | None = None,
-    models: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    drop_bad_gold: bool = False,
+    **measuring: Unpack[Measuring],
 ) -> SearchEstimate:
     """What a search would cost, and what difference its test part can show; nothing is spent."""
-    check_method(space_kind(space), method)
-    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
-    asked = settings or SearchSettings()
-    if asked.split_seed is not None:
-        opened = replace(opened, seed=asked.split_seed)
-    found = open_space(space, Path.cwd())
-    endpoint = session.endpoint(prepare_cast(session, task, models, roles).model(None, session.roles, session.aliases))
-    most = min(asked.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
+    asked = Asked(**measuring)
+    settings = settings or SearchSettings()
+    opened, found = await open_search(session, space, task, method, settings, asked)
+    cast = prepare_cast(session, task, asked.models, asked.roles)
+    endpoint = session.endpoint(cast.model(None, session.roles, session.aliases))
+    if settings.cost_unit == "usd" and endpoint.price is None:
+        raise UserError(NEEDS_PRICES)
+    most = min(settings.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
     split, judged = opened.split, opened.scorer.judged
     workflows = [structure.workflow for structure in found.structures()[:most]]
-    first_block = [sample for cluster in blocks_of(split.search, asked.block)[0] for sample in cluster]
+    first_block = [sample for cluster in blocks_of(split.search, settings.block)[0] for sample in cluster]
     searching = Estimate.nothing(priced=endpoint.price is not None)
     for workflow in workflows:
         least, whole = (one_workflow(workflow, part, endpoint, judged=judged) for part in (first_block, split.search))
-        searching += _between(least, whole).times(asked.search_repeat, asked.search_repeat)
-    least, most_calls = closing_calls(opened, asked, workflows)
+        searching += _between(least, whole).times(settings.search_repeat, settings.search_repeat)
+    least, most_calls = closing_calls(opened, settings, workflows)
     single = one_workflow(standard_baselines(opened)[0], split.test, endpoint, judged=judged)
     dearest = max(workflows, key=lambda workflow: workflow.calls.high or workflow.calls.low)
     per_call = one_workflow(dearest, split.test, endpoint, judged=judged).times(1, 1 / max(1, dearest.calls.low))
@@ -84,7 +80,7 @@ async def estimate_search(
         Range(len(first_block), len(split.search)),
         calls,
         cost,
-        detectable_difference(questions, repeats=asked.test_repeat),
+        detectable_difference(questions, repeats=settings.test_repeat),
     )
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from treadle.errors import RunLimitError
-from treadle.evaluation.evaluate import Measurement, Watch
+from treadle.evaluation.evaluate import Measurement
+from treadle.evaluation.measuring import Watch
 from treadle.evaluation.report import INFRA_SHARE, Row
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.budget import Amount, Budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.errors import UserError
-from treadle.evaluation.evaluate import Watch
+from treadle.evaluation.measuring import Watch
 from treadle.ledger.budget import Budget
 from treadle.ledger.session import Session, find_run
 from treadle.search.report import SearchReport

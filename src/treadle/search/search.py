@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.estimate import one_workflow
-from treadle.evaluation.evaluate import NO_CAPS, Watch, begin, ended
+from treadle.evaluation.evaluate import begin, ended
+from treadle.evaluation.measuring import Asked, Measuring, Watch
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
@@ -29,6 +30,7 @@ from treadle.tasks.decorator import UserTask
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
+NEEDS_PRICES = "--cost-unit usd needs prices: give each model and role price = { input = …, output = … }"
 SAFETY = 1.2
 """How much more than expected is kept for selection and test."""
 
@@ -53,59 +55,70 @@ async def search(
     task: TaskLike,
     method: str = "all",
     settings: SearchSettings | None = None,
-    models: Sequence[str] = (),
-    roles: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    fresh: int = 0,
-    seed: int = 0,
-    budget: Budget | None = None,
-    caps: Budget | None = None,
-    drop_bad_gold: bool = False,
-    concurrency: int | None = None,
-    watch: Watch | None = None,
     resume: str | None = None,
+    **measuring: Unpack[Measuring],
 ) -> SearchReport:
     """Find a structure and test it honestly; see `treadle.search` for the arguments.
 
     ``resume`` names a run to go on with under its own id: what it paid for is neither lost nor paid again.
     """
-    check_method(space_kind(space), method)
-    opened = await prepare_task(session, task, limit=limit, drop_bad_gold=drop_bad_gold)
-    asked = settings or SearchSettings()
-    if asked.split_seed is not None:
-        opened = replace(opened, seed=asked.split_seed)
-    found = open_space(space, Path.cwd())
-    cast = prepare_cast(session, task, models, roles)
-    spec = spec_of(
-        opened,
-        [],
-        asked={
-            "space": space,
-            "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
-            "method": method,
-            "settings": asdict(asked),
-            "models": list(models),
-            "roles": dict(roles or {}),
-            "limit": limit,
-            "fresh": fresh,
-            "seed": seed,
-            "budget": asdict(budget or Budget()),
-            "caps": asdict(caps or Budget()),
-            "drop_bad_gold": drop_bad_gold,
-        },
-    )
+    asked = Asked(**measuring)
+    settings = settings or SearchSettings()
+    opened, found = await open_search(session, space, task, method, settings, asked)
+    spec = spec_of(opened, [], asked=_as_asked(space, task, method, settings, asked))
     if resume is not None:
         await _check_same(session, resume, spec)
     recording = await session.record(
-        "search", task=opened.name, spec=spec, cast=cast, budget=budget, seed=seed, fresh=fresh, resume=resume
+        "search",
+        task=opened.name,
+        spec=spec,
+        cast=prepare_cast(session, task, asked.models, asked.roles),
+        budget=asked.budget,
+        seed=asked.seed,
+        fresh=asked.fresh,
+        resume=resume,
     )
-    begin(recording, caps or NO_CAPS, opened)
-    plan = _plan(recording, found, method, opened, asked, caps or NO_CAPS)
+    begin(recording, asked.question_caps, opened)
+    plan = _plan(recording, found, method, opened, settings, asked.question_caps)
     async with recording.closing() as ending:
-        report = await _Search(recording, plan, concurrency, watch).run()
+        report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
         ending.ended_by = report.ended_by
         ending.document = report.document()
     return report
+
+
+async def open_search(
+    session: Session, space: str, task: TaskLike, method: str, settings: SearchSettings, asked: Asked
+) -> tuple[Task, Space]:
+    """The task, with its split, and the space of a search.
+
+    Raises:
+        UserError: When something is wrong with what was asked.
+    """
+    check_method(space_kind(space), method)
+    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    if settings.split_seed is not None:
+        opened = replace(opened, seed=settings.split_seed)
+    _ = opened.split  # refuses a task that is too small to be split
+    return opened, open_space(space, Path.cwd())
+
+
+def _as_asked(space: str, task: TaskLike, method: str, settings: SearchSettings, asked: Asked) -> dict[str, Any]:
+    """What was asked, as JSON values: everything that a resumed search must have in common with it."""
+    return {
+        "space": space,
+        "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
+        "method": method,
+        "settings": asdict(settings),
+        "models": list(asked.models),
+        "roles": dict(asked.roles),
+        "limit": asked.limit,
+        "fresh": asked.fresh,
+        "seed": asked.seed,
+        "budget": asdict(asked.budget or Budget()),
+        "caps": asdict(asked.question_caps),
+        "drop_bad_gold": asked.drop_bad_gold,
+    }
 
 
 async def _check_same(session: Session, run: str, spec: Mapping[str, Any]) -> None:
@@ -125,10 +138,9 @@ async def _check_same(session: Session, run: str, spec: Mapping[str, Any]) -> No
 
 def _plan(recording: Recording, space: Space, method: str, task: Task, settings: SearchSettings, caps: Budget) -> Plan:
     if settings.cost_unit == "usd" and not recording.priced:
-        raise UserError("--cost-unit usd needs prices: give each model and role price = { input = …, output = … }")
+        raise UserError(NEEDS_PRICES)
     unit: CostUnit = settings.cost_unit or ("usd" if recording.priced else "tokens")
     most = min(settings.max_evals or MOST_STRUCTURES, space.valid or MOST_STRUCTURES)
-    _ = task.split
     return Plan(space, method, task, settings, unit, caps, most)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import nan
 from statistics import fmean
 
-from treadle.evaluation.evaluate import Measurement, Progress, Watch
+from treadle.evaluation.evaluate import Measurement
+from treadle.evaluation.measuring import Progress, Watch
 from treadle.evaluation.outcome import Outcome
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Budget
