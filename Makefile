@@ -5,9 +5,9 @@ UV = .uv/bin/uv
 RUN = .venv/bin
 WORKERS ?= 2
 
-.PHONY: setup demo test lint types imports check coverage bench clean
+.PHONY: setup help demo test lint types imports check coverage bench clean
 
-setup: .venv/.ready
+setup: .venv/.ready  ## make .venv with everything in it (the default)
 
 .venv/.ready: uv.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "treadle needs Python 3.11 or newer; set PYTHON=…")'
@@ -15,36 +15,36 @@ setup: .venv/.ready
 	$(UV) sync --quiet --frozen --all-extras --python $(PYTHON)
 	touch $@
 
-demo: setup
+help:  ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
+
+demo: setup  ## fetch a small model, measure and search on it
 	$(RUN)/python examples/demo/demo.py
 
-test: setup
-	$(RUN)/pytest -q -n $(WORKERS) -m "not slow"
+test: setup  ## run the tests
+	$(RUN)/pytest -q -n $(WORKERS)
 
-test-slow: setup
-	$(RUN)/pytest -q -m slow
-
-lint: setup
+lint: setup  ## check style and format
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 
-types: setup
+types: setup  ## check types
 	$(RUN)/pyright
 
-imports: setup
+imports: setup  ## check that imports point down
 	$(RUN)/lint-imports
 
-check: lint types imports test
+check: lint types imports test  ## all checks and the tests
 
-coverage: setup
-	$(RUN)/coverage run -m pytest -q -m "not slow"
+coverage: setup  ## run the tests and show what they do not reach
+	$(RUN)/coverage run -m pytest -q
 	$(RUN)/coverage report --skip-covered
 
-bench: setup
+bench: setup  ## run the benchmarks
 	$(RUN)/python benchmarks/ledger.py
 	$(RUN)/python benchmarks/http_client.py
 	$(RUN)/python benchmarks/startup.py
 	$(RUN)/python benchmarks/null_check.py
 
-clean:
+clean:  ## remove what make and the tools made
 	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis

@@ -17,7 +17,7 @@ import typer
 
 import treadle
 from markdown_pages import PAGES, ROOT, Fence, anchors, fences, headings, inline_code, links
-from treadle.cli.main import app
+from treadle.cli.app import app
 from treadle.config import settings_from
 
 RUNNABLE = 'title="run"'

@@ -16,8 +16,9 @@ import typer
 
 from markdown_pages import PAGES, ROOT, first_column, inline_code, sections
 from treadle import errors
+from treadle.cli.app import app
 from treadle.cli.commands.later import NAMES as LATER
-from treadle.cli.main import app, main
+from treadle.cli.main import main
 from treadle.config import ROLES, BudgetSettings, ModelSettings, PriceSettings, StoreSettings
 from treadle.errors import FAILURE_CLASSES
 from treadle.models.registry import OPENAI_COMPATIBLE, VENDORS

@@ -27,11 +27,13 @@ TreadleError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
 FailureClass = Literal["infra", "format", "crash", "timeout", "truncated", "budget"]
 FAILURE_CLASSES: tuple[FailureClass, ...] = ("infra", "format", "crash", "timeout", "truncated", "budget")
+_SHOWN = 8
+"""How many names an error lists, when none is near."""
 
 
 class TreadleError(Exception):
@@ -52,16 +54,21 @@ class UnknownNameError(UserError):
     Args:
         kind: What was named, such as ``"workflow"``.
         name: The name as it was written.
-        known: The names that exist; close ones are suggested.
+        known: The names that exist: close ones are suggested, or else the first few (of a set, in order) are listed.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(set(known))
+        names = list(dict.fromkeys(known)) if isinstance(known, Sequence) else sorted(set(known))
         self.kind = kind
         self.name = name
         self.near = difflib.get_close_matches(name, names, n=3, cutoff=0.55)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {', '.join(names) or 'none'}"
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known: {_first(names)}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN + 1 else ""
+    return (", ".join(names[:_SHOWN] if more else names) or "none") + more
 
 
 class DatasetError(UserError):

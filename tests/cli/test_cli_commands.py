@@ -205,3 +205,24 @@ def test_doctor_says_what_works_and_what_does_not(treadle: Command, place: Path)
     code, out, _ = treadle("doctor")
     assert code == 1
     assert "nowhere.py" in out
+
+
+def test_a_budget_that_ends_it_between_repeats_marks_the_row(treadle: Command) -> None:
+    code, out, _ = treadle(
+        "eval",
+        "single",
+        "--task",
+        "jsonl:sums.jsonl",
+        "--model",
+        "adder",
+        "--repeat",
+        "3",
+        "--concurrency",
+        "1",
+        "--budget-calls",
+        "16",
+    )
+    assert code == 3
+    assert "12*" in out
+    assert "* single: 1 of 3 repeats finished, 4 of 12 in repeat 2" in out
+    assert "*" not in treadle("eval", "single", "--task", "jsonl:sums.jsonl", "--model", "adder", "--repeat", "2")[1]

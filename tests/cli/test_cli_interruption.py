@@ -44,6 +44,30 @@ def reply(request):
     return "3"
 """
 
+EARLY = {
+    "import": """\
+import os, signal, sys
+from treadle.cli.main import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "treadle.cli.app":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.exit(main())
+""",
+    "command": """\
+import os, signal, sys
+import treadle.cli.running
+from treadle.cli.main import main
+
+treadle.cli.running.check_config = lambda _: os.kill(os.getpid(), signal.SIGINT)
+sys.exit(main())
+""",
+}
+"""Processes that get a Ctrl-C while modules are loaded, and before the session listens to signals."""
+
 
 @contextmanager
 def asking(place: Path, stuck: str, *words: str) -> Generator[subprocess.Popen[str]]:
@@ -101,6 +125,17 @@ def test_a_document_comes_with_its_reason_on_stderr(place: Path, words: tuple[st
     assert (process.returncode, json.loads(out)["ended_by"]) == (130, "interrupt")
     assert err.startswith("treadle: interrupted; what was paid for is kept")
     assert err.count("\n") == 1
+    assert "nothing was scored" not in err
+    assert ("1 of 12 questions scored" in err) == (words is EVAL)
+
+
+@pytest.mark.parametrize("when", ["import", "command"])
+def test_an_interrupt_before_the_work_begins_is_one_line(place: Path, when: str) -> None:
+    script = EARLY[when]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *EVAL], cwd=place, capture_output=True, text=True, check=False, timeout=20
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "treadle: interrupted\n")
 
 
 def test_code_that_blocks_is_broken_open(place: Path) -> None:

@@ -50,8 +50,8 @@ def swapped(words: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
         ((*EVAL, "--against", "x", "--fail-if", "wrose"), ["unknown verdict 'wrose'", "worse"]),
         (("eval", "single,cot", *EVAL[2:], "--against", "x"), ["name one workflow"]),
         ((*EVAL, "--budget-calls", "-1"), ["--budget-calls"]),
-        ((*EVAL, "--limit", "0"), ["--limit"]),
-        ((*EVAL, "--limit", "many"), ["--limit", "integer"]),
+        ((*EVAL, "--limit", "0"), ["--limit takes 1 or more"]),
+        ((*EVAL, "--limit", "many"), ["--limit takes a whole number", "treadle eval --help"]),
         ((*EVAL, "--config", "nowhere.toml"), ["nowhere.toml", "treadle init"]),
         (("eval", "single", "--model", "adder"), ["--task", "treadle eval --help"]),
         (("eval", "--task", "jsonl:sums.jsonl"), ["WORKFLOW"]),
@@ -59,7 +59,13 @@ def swapped(words: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
         (("eval", "single", "--tsk", "x"), ["--tsk", "--task"]),
         (("run", "single", " "), ["question is empty"]),
         (("trace", "nothing"), ["unknown run 'nothing'"]),
-        (("compare", "cot", "single"), ["unknown run 'cot'"]),
+        (("trace", "nothing"), ["known: none; `treadle runs` lists them"]),
+        (("compare", "cot", "single"), ["unknown run 'cot'", "add --task T to compare workflows"]),
+        (("samples", "--effect", "x"), ["--effect takes a number"]),
+        (("samples", "--n", "5", "--base", "3"), ["--base takes 1 or less"]),
+        (swapped(EVAL, "jsonl:sums.jsonl", "sums.jsonl"), ["unknown task 'sums.jsonl'; write jsonl:sums.jsonl"]),
+        (swapped(EVAL, "single", "nope"), ["unknown workflow 'nope'; known: single, cot", "more"]),
+        (("search", "--space", "single,cot", *EVAL[2:]), ["unknown space", "write workflows:single,cot"]),
         (("samples",), ["--effect 5"]),
         (("samples", "--effect", "0"), ["effect"]),
         (("samples", "--effect", "5", "--config", "nowhere.toml"), ["nowhere.toml", "treadle init"]),
@@ -84,6 +90,15 @@ def test_a_mistake_is_told_in_a_line_or_two(treadle: Command, words: tuple[str, 
     for part in says:
         assert part in message
     assert not any(run["usd"] for run in json.loads(treadle("runs", "--json")[1]))
+
+
+def test_of_many_names_only_a_few_are_listed(treadle: Command, place: Path) -> None:
+    rows = [f'{{"id": "s{n:02}", "input": "What is {n} + 2?", "target": {n + 2}}}\n' for n in range(40)]
+    (place / "sums.jsonl").write_text("".join(rows))
+    run = json.loads(treadle(*EVAL, "--json")[1])["run"]
+    assert f"did you mean {run}? `treadle runs` lists them" in told(treadle("trace", f"{run}x"))
+    message = told(treadle("trace", run, "--sample", "nope"))
+    assert message.endswith("known: s00, s01, s02, s03, s04, s05, s06, s07 and 32 more\n")
 
 
 @pytest.mark.parametrize("name", later.NAMES)

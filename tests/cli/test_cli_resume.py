@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from treadle.cli.main import app
+from treadle.cli.app import app
 
 Command = Callable[..., tuple[int, str, str]]
 BEGUN = (

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import typer
 
-from treadle.cli.main import app, main
+from treadle.cli.app import app
+from treadle.cli.main import main
 
 Command = Callable[..., tuple[int, str, str]]
 SUMS = ("--task", "jsonl:sums.jsonl", "--model", "adder")

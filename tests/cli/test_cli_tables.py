@@ -60,6 +60,13 @@ def test_an_early_end_is_told_with_its_remedy_and_what_to_look_at_next() -> None
     assert "treadle trace 250801-101500-3f2a/single --failed" in text
 
 
+def test_a_row_whose_repeats_are_not_complete_is_marked() -> None:
+    partial = {"single": "1 of 3 repeats finished, 16 of 200 in repeat 2"}
+    text = shown(tables.measured(report(row("single", 0.5), row("cot", 0.4)), partial=partial))
+    assert text.count("200*") == 1
+    assert "* single: 1 of 3 repeats finished, 16 of 200 in repeat 2" in text
+
+
 def test_simulations_are_labelled() -> None:
     assert "simulated" not in shown(tables.measured(report(row("single", 0.5))))
     assert tables.SIMULATED in shown(tables.measured(report(row("single", 0.5)), simulated=True))
@@ -120,6 +127,7 @@ def search_report(**changed: Any) -> dict[str, Any]:
         "method": "all",
         "evaluated": 2,
         "best": {"workflow": "cot", "score": 0.71, "ci95": [0.6, 0.8], "per_sample": fresh},
+        "finalists": [],
         "baselines": [{"workflow": "single", "score": 0.6, "ci95": [0.5, 0.7], "per_sample": fresh}],
         "test": {
             "n": 100,
@@ -149,6 +157,12 @@ def test_a_search_shows_the_best_its_test_and_its_cost() -> None:
     assert "opened for the 2nd time" in text
     assert "8.0 points" in text
     assert "$0.50, 700 calls paid of 900" in text
+
+
+def test_calls_that_were_cut_off_are_no_part_of_those_answered() -> None:
+    spent = {"usd": None, "calls_logical": 16, "calls_paid": 20, "tokens": 5, "seconds": 1.0}
+    text = " ".join(shown(search_tables.searched(search_report(spent=spent), "t")).split())
+    assert "spent: 20 calls paid, 16 answered (the rest was cut off, counted at its bound)" in text
 
 
 def test_a_dropped_structure_is_shown_without_its_mean() -> None:

@@ -310,6 +310,15 @@ async def test_intervals_are_clustered_by_group_and_noise_needs_repeats() -> Non
     assert len(row_of(repeated)["repeats"]) == 3
 
 
+async def test_a_row_that_was_cut_off_says_nothing_of_noise() -> None:
+    def coin(request: Request) -> str:
+        return right(request) if (number(request) + request.draw) % 3 else "wrong"
+
+    report = await measured(coin, repeat=2, budget=Budget(calls=6), concurrency=1)
+    assert report.ended_by == "budget"
+    assert report.document()["noise"] is None
+
+
 async def test_progress_ends_at_the_total() -> None:
     seen: list[Progress] = []
     await measured(right, watch=seen.append, repeat=2)

@@ -157,3 +157,20 @@ def test_a_resumed_search_must_be_the_one_that_was_begun() -> None:
         return str(kept.ended_by)
 
     assert run_virtual(story()) == "done", "a mistake does not touch what is there"
+
+
+def test_a_budget_that_cannot_end_honestly_begins_nothing_and_the_one_it_names_does() -> None:
+    async def story() -> tuple[SearchReport, SearchReport, SearchReport]:
+        store = open_store("sqlite:///:memory:", Path())
+        small = await searched(by_vote, f"single,{DEBATE}", store=store, budget=Budget(calls=300))
+        enough = int(small.message.split("--budget-calls ")[1].split()[0])
+        whole = await searched(by_vote, f"single,{DEBATE}", store=store, budget=Budget(calls=enough))
+        again = await searched(by_vote, f"single,{DEBATE}", store=store, resume=whole.run, budget=Budget(calls=300))
+        store.close()
+        return small, whole, again
+
+    small, whole, again = run_virtual(story())
+    assert (small.ended_by, small.spent["calls_paid"], small.document()["best"]) == ("budget", 0, None)
+    assert whole.ended_by == "done"
+    assert again.document()["best"] is None, "a verdict needs something that was searched"
+    assert again.spent["calls_paid"] == 0

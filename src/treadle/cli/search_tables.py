@@ -31,7 +31,7 @@ def searched(document: Document, task: str, *, simulated: bool = False, message:
     return sections(
         heading(task, found, simulated=simulated),
         _history(document["history"]),
-        _baselines(document["baselines"]),
+        _selection(document["finalists"], document["baselines"]),
         Group(_best(document), *_test(document["test"]), _spent(document["spent"])),
         ending(document["ended_by"], message),
         commands(_next_steps(document)),
@@ -53,14 +53,21 @@ def _history(trials: Sequence[Document]) -> RenderableType:
     return table
 
 
-def _baselines(rows: Sequence[Document]) -> RenderableType | None:
-    if not rows:
+def _selection(finalists: Sequence[Document], baselines: Sequence[Document]) -> RenderableType | None:
+    if not finalists and not baselines:
         return None
     table = plain_table(
-        ("baseline", ""), ("score %, selection", "right"), ("calls", "right"), ("tokens", "right"), ("$", "right")
+        ("chosen from", ""),
+        ("score %, selection", "right"),
+        ("calls", "right"),
+        ("tokens", "right"),
+        ("$", "right"),
+        ("", ""),
     )
-    for row in rows:
-        table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row))
+    for row in finalists:
+        table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row), "")
+    for row in baselines:
+        table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row), "baseline")
     return table
 
 
@@ -106,7 +113,11 @@ def _test(test: Document) -> list[Text]:
 def _spent(spent: Document) -> Text:
     paid = wording.plural(spent["calls_paid"], "call")
     words = [] if spent["usd"] is None else [wording.money(spent["usd"])]
-    words.append(f"{paid} paid of {spent['calls_logical']:,}")
+    answered: int = spent["calls_logical"]
+    if spent["calls_paid"] > answered:
+        words.append(f"{paid} paid, {answered:,} answered (the rest was cut off, counted at its bound)")
+    else:
+        words.append(f"{paid} paid of {answered:,}")
     words += [f"{wording.count(spent['tokens'])} tokens", wording.seconds(spent["seconds"])]
     return Text(f"spent: {', '.join(words)}", style="dim")
 

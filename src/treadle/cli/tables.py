@@ -31,10 +31,16 @@ VERDICT_STYLES = {
     "inconclusive": "yellow",
 }
 NO_VERDICT = "no verdict"
+_WHOLE: Mapping[str, str] = {}
 
 
 def measured(
-    document: Document, width: int = 80, simulated: bool = False, message: str = "", unusable: Sequence[Unusable] = ()
+    document: Document,
+    width: int = 80,
+    simulated: bool = False,
+    message: str = "",
+    unusable: Sequence[Unusable] = (),
+    partial: Mapping[str, str] = _WHOLE,
 ) -> RenderableType:
     """The table of ``eval`` and ``baseline`` with what belongs below it.
 
@@ -44,13 +50,15 @@ def measured(
         simulated: Whether anything in it is a simulation.
         message: Why it ended early.
         unusable: Rows without one usable answer.
+        partial: Which repeats are there of rows that are not complete; such rows get an asterisk.
     """
     rows: Sequence[Document] = document["results"]
     wide = width >= WIDE
     return sections(
         heading(document["task"], simulated=simulated),
-        _results(rows, scores=True, costs=wide),
+        _results(rows, scores=True, costs=wide, partial=partial),
         None if wide else _results(rows, scores=False, costs=True),
+        lines([f"* {workflow}: {text}" for workflow, text in partial.items()], "yellow"),
         lines(_footnotes(document, rows, {row.workflow for row in unusable}, priceless=simulated), "dim"),
         lines([row.reason for row in unusable], "yellow"),
         ending(document["ended_by"], message),
@@ -155,7 +163,7 @@ def plain_table(*columns: tuple[str, str]) -> Table:
     return table
 
 
-def _results(rows: Sequence[Document], *, scores: bool, costs: bool) -> RenderableType:
+def _results(rows: Sequence[Document], *, scores: bool, costs: bool, partial: Collection[str] = ()) -> RenderableType:
     columns = [("workflow" if scores else "fresh, per question", "")]
     columns += [(title, "right") for title in _SCORES] if scores else []
     columns += [(title, "right") for title in _COSTS] if costs else []
@@ -164,15 +172,15 @@ def _results(rows: Sequence[Document], *, scores: bool, costs: bool) -> Renderab
     for row in rows:
         style = "bold" if scores and len(rows) > 1 and row["score"] == best else ""
         cells = [clean(row["workflow"])]
-        cells += _score_cells(row) if scores else []
+        cells += _score_cells(row, row["workflow"] in partial) if scores else []
         cells += _cost_cells(row) if costs else []
         table.add_row(*cells, style=style)
     return table
 
 
-def _score_cells(row: Document) -> list[str]:
+def _score_cells(row: Document, partial: bool) -> list[str]:
     asked, scored = row["n"], row["scored"]
-    shown = str(asked) if asked == scored else f"{scored} of {asked}"
+    shown = (str(asked) if asked == scored else f"{scored} of {asked}") + ("*" if partial else "")
     failed = sum(row["failed"].values())
     return [wording.score(row["score"], row["ci95"]), shown, str(failed) if failed else wording.NOTHING]
 
@@ -214,7 +222,7 @@ def _footnotes(document: Document, rows: Sequence[Document], told: Collection[st
         )
     reserved = sum(row.get("estimated_calls", 0) for row in rows)
     if reserved:
-        notes.append(f"{wording.plural(reserved, 'call')} without usage, settled at what was reserved")
+        notes.append(f"{wording.plural(reserved, 'call')} cut off or without usage, counted at what was reserved")
     if not priceless and any(row["usd"] is None and row["calls"]["logical"] for row in rows):
         notes.append("unpriced: set price = { input = …, output = … } for the model in treadle.toml to see dollars")
     return notes

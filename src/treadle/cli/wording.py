@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 UNPRICED = "unpriced"
@@ -109,6 +109,12 @@ def ending(ended_by: str, message: str = "") -> str:
         "infra": "over 5 % infrastructure failures: no verdict can be given; mend the cause and run it again",
     }.get(ended_by, f"ended by {ended_by}")
     return " – ".join(part for part in (words, message) if part)
+
+
+def scored(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far a measurement got."""
+    done = sum(row["scored"] for row in rows)
+    return f"{done:,} of {plural(sum(row['n'] for row in rows), 'question')} scored" if done else "nothing was scored"
 
 
 def plural(number: int, noun: str) -> str:

@@ -22,10 +22,9 @@ ENOUGH = 0.97
 """A score from which no structure can show a gain on a few hundred questions."""
 
 _BY_KIND = {
-    "code": "code: really run tests and repair with the error; the best model several times;"
-    " do not merge answers in prose",
-    "quantity": "maths and quantities: compute with code, or different approaches and then compare (diverse);"
-    " do not rewrite again and again with one prompt",
+    "code": "code: the best model several times; do not merge answers in prose (running tests is not there yet)",
+    "quantity": "maths and quantities: different approaches, then compare (diverse); do not rewrite again and again"
+    " with one prompt (computing with code is not there yet)",
     "one answer": "one right answer: verify and filter, then merge; do not stack fusion layers",
     "writing": "writing and instructions: many answers, then critique, rank and fuse (depth helps);"
     " do not use unit-test statements",

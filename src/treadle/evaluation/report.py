@@ -83,6 +83,11 @@ class Row:
         return score_interval(list(scores.values()), [clusters[id] for id in scores])
 
     @property
+    def complete(self) -> bool:
+        """Whether every question came to an end in every repeat."""
+        return sum(outcome.finished for outcome in self.outcomes) == len(self.ids) * self.repeats
+
+    @property
     def infra_share(self) -> float:
         """Share of infrastructure failures among what finished."""
         finished = [outcome for outcome in self.outcomes if outcome.finished]
@@ -214,11 +219,11 @@ class Report:
 
     @property
     def noise(self) -> dict[str, Any] | None:
-        """The noise floor: how far two fresh runs of one workflow differ, from the row where they differ most."""
+        """The noise floor: how far two fresh runs of one workflow differ, from the complete row that differs most."""
         repeats = max((row.repeats for row in self.rows), default=1)
         if repeats < 2:
             return None
-        floors = [noise_floor(list(row.repeat_scores().values())) for row in self.rows]
+        floors = [noise_floor(list(row.repeat_scores().values())) for row in self.rows if row.complete]
         known = [floor for floor in floors if floor is not None]
         return {"points": max(known), "repeats": repeats} if known else None
 

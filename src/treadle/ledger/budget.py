@@ -89,8 +89,11 @@ class Account:
         self._wake()
 
     def covers(self, amount: Amount) -> bool:
-        """Whether an amount still fits beside what was spent."""
-        return all(getattr(self.spent, unit) + getattr(amount, unit) <= cap + _ROUNDING for unit, cap in self._caps)
+        """Whether an amount still fits beside what was spent and set aside."""
+        return all(
+            getattr(self.spent, unit) + getattr(self._aside, unit) + getattr(amount, unit) <= cap + _ROUNDING
+            for unit, cap in self._caps
+        )
 
     async def hold(self, amount: Amount) -> Reservation:
         """Reserve an amount, waiting for room where calls in flight may still give some back.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -202,11 +203,12 @@ class Recording:
         """Note that the run's budget ended it."""
         if self.limit is None:
             unit = {"usd": "--budget-usd", "calls": "--budget-calls", "tokens": "--budget-tokens"}[error.unit]
-            spent = "is spent" if not error.kept else f"is spent but for the {error.kept:g} kept for selection and test"
+            beside = f", beside the {_up(error.kept)} kept for selection and test" if error.kept else ""
+            lower = "" if error.unit == "calls" else " (a lower max_tokens lowers it)"
             self.limit = RunLimitError(
                 error.unit,
-                f"the budget of {error.limit:g} {error.unit} {spent}; the next call needs {unit} {_up(error.needed)}"
-                " or more (a lower max_tokens lowers it)",
+                f"the budget of {error.limit:g} {error.unit} does not cover the next call{beside}:"
+                f" it takes {unit} {_up(error.needed)} or more{lower}",
             )
         return self.limit
 
@@ -277,4 +279,8 @@ def _require_price(endpoint: Endpoint) -> None:
 
 
 def _up(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value * 1.0000005:.7g}"
+    """A number rounded up to three digits, so that it is enough."""
+    if value == int(value):
+        return f"{value:.0f}"
+    places = 2 - math.floor(math.log10(abs(value)))
+    return f"{math.ceil(round(value * 10**places, 6)) / 10**places:.{max(0, places)}f}"

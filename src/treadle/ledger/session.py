@@ -169,7 +169,7 @@ class Session:
         caps = Budget(configured.usd, configured.calls, configured.tokens, configured.seconds).merged(
             budget or Budget()
         )
-        record = RunRecord(_run_id(), command, task, encode(spec or {}), owner(), time.time())
+        record = RunRecord(await self._new_id(), command, task, encode(spec or {}), owner(), time.time())
         earlier = Earlier()
         if resume is not None:
             begun = await self._resumable(resume, command)
@@ -178,6 +178,12 @@ class Session:
         recording = Recording(self, record, cast or Cast(), caps, seed, fresh)
         recording.resume(earlier)
         return recording
+
+    async def _new_id(self) -> str:
+        while True:
+            id = _run_id()
+            if await self.journal.read(lambda store, id=id: store.run(id)) is None:
+                return id
 
     async def _resumable(self, run: str, command: str) -> RunRecord:
         record = await self.journal.read(lambda store: find_run(store, run))
@@ -201,7 +207,7 @@ def find_run(store: Store, id: str) -> RunRecord:
 
 
 def _run_id() -> str:
-    return time.strftime("%y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(4)
+    return time.strftime("%y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(2)
 
 
 def _price(settings: ModelSettings, provider: str, name: str) -> Price | None:

@@ -59,6 +59,7 @@ class SearchReport:
             "seed": self.seed,
             "evaluated": len(self.trials),
             "best": self._best(),
+            "finalists": [_row(row) for name, row in finale.selected.items() if name not in finale.baselines],
             "baselines": [_row(finale.selected[name]) for name in finale.baselines if name in finale.selected],
             "test": {
                 "n": self.test_questions,

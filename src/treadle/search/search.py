@@ -178,11 +178,13 @@ class _Search:
     async def run(self) -> SearchReport:
         """Search, select, test."""
         self._keep_for_later(self.study)
+        if not self.recording.account.covers(Amount()):
+            return self._report("budget", self._too_small())
         ended_by = await self.study.explore()
         message = str(self.recording.limit or "") if ended_by == "budget" else ""
         self.recording.account.set_aside(Amount())
         chosen = self._finalists()
-        if ended_by != "interrupt" and chosen:
+        if ended_by != "interrupt" and chosen and self.study.trials:
             self.recording.limit = None if self.recording.in_time else self.recording.limit
             ending = await self.finale.run(chosen)
             ended_by = ended_by if ending == "done" else ending
@@ -197,7 +199,6 @@ class _Search:
         trials = {trial.structure.name: trial for trial in self.study.trials}
         structures = {trial.structure.name: trial.structure.workflow for trial in self.study.trials}
         if self.study.racing:
-            structures.update({each.name: each.workflow for each in self.study.unfinished()})
             names: Sequence[str] = finalists(self.study.race.standing())
         else:
             weight = self.plan.settings.weight
@@ -205,6 +206,24 @@ class _Search:
             whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
             names = [trial.structure.name for trial in whole[:FINALISTS]]
         return [structures[name] for name in names if name in structures]
+
+    def _too_small(self) -> str:
+        """Why a budget cannot be begun with, and what would do."""
+        task, budget = self.plan.task, self.recording.account.budget
+        workflows = [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
+        _, closing = closing_calls(task, self.plan.settings, workflows)
+        calls = len(task.split.search) * sum(workflow.calls.high or workflow.calls.low for workflow in workflows)
+        tokens, usd = self._per_call(self.study)
+        needs = {
+            "usd": f"--budget-usd {SAFETY * (calls + closing) * usd:.3g}",
+            "calls": f"--budget-calls {calls + closing}",
+            "tokens": f"--budget-tokens {SAFETY * (calls + closing) * tokens:.0f}",
+        }
+        asked = [text for unit, text in needs.items() if getattr(budget, unit) is not None]
+        return (
+            f"the budget does not cover what selection and test can take (up to {closing} calls), so nothing was begun;"
+            f" {' '.join(asked)} would do for the whole search"
+        )
 
     def _keep_for_later(self, study: Study) -> None:
         """Set aside what selection and test will cost, as far as is known by now."""

@@ -175,10 +175,6 @@ class Study:
             met if stopped else None,
         )
 
-    def unfinished(self) -> list[Structure]:
-        """Structures that met some block but not their last one."""
-        return [runner.structure for runner in self._runners if runner.trial is None and runner.blocks]
-
 
 def _mean(outcomes: Sequence[Outcome], cluster: Sequence[Sample]) -> float:
     ids = {sample.id for sample in cluster}

@@ -70,8 +70,8 @@ def apply_gold(task: Task, report: GoldReport) -> Task:
         return task.without(tuple(bad.id for bad in report.bad))
     raise DatasetError(
         f"{task.name}: {len(report.bad)} of {report.checked} references are graded wrong by the scorer "
-        f"{task.scorer.name}: {_listed(report.bad)}. Mend them, choose another scorer, or count them out with "
-        "--drop-bad-gold"
+        f"{task.scorer.name}: {_listed(report.bad)}; the first because of: {report.bad[0].reason}. Mend them, choose "
+        "another scorer, or count them out with --drop-bad-gold"
     )
 
 

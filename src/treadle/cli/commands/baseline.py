@@ -55,8 +55,10 @@ async def _estimate(session: Session, task: list[str], options: BaselineOptions)
 
 async def _baseline(session: Session, task: list[str], options: BaselineOptions) -> int:
     from treadle.api import baseline as measured
+    from treadle.cli import wording
     from treadle.cli.codes import exit_code, explained
     from treadle.cli.output import print_json, print_text, say, screen_width
+    from treadle.cli.partial import partial_rows
     from treadle.cli.progress import progress_bar
     from treadle.cli.simulation import is_simulated, named
     from treadle.cli.unusable import unusable_rows
@@ -80,8 +82,10 @@ async def _baseline(session: Session, task: list[str], options: BaselineOptions)
 
         simulated = is_simulated(session, [*task, *named(session, options)])
         print_text(
-            tables.measured(document, screen_width(), simulated, report.message, unusable),
+            tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report.report)),
             tables.advice(document),
         )
     code = exit_code(report.ended_by, usable=all(row["score"] is not None for row in document["results"]))
-    return explained(code, report.ended_by, report.message or "nothing was scored", as_json=options.as_json)
+    return explained(
+        code, report.ended_by, report.message or wording.scored(document["results"]), as_json=options.as_json
+    )

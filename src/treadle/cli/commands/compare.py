@@ -10,6 +10,7 @@ import typer
 from treadle.cli.given import given_options, refuse
 from treadle.cli.help import add
 from treadle.cli.options import REPEATS, Measuring
+from treadle.errors import UserError
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
@@ -49,6 +50,7 @@ def compare(
     if not options.task:
         given = given_options(context)
         refuse(given, set(given) - {*_FOR_RUNS}, "finished runs are compared as they are; measuring needs --task T")
+        _refuse_workflows(a, b)
     return in_session(options.config, lambda session: _compare(session, a, b, options), keyless=options.dry_run)
 
 
@@ -57,8 +59,17 @@ def add_to(app: typer.Typer) -> None:
     add(app, "compare", compare, _EXAMPLE)
 
 
+def _refuse_workflows(*names: str) -> None:
+    from treadle.workflows.registry import WORKFLOWS
+
+    for name in names:
+        if name.partition("?")[0] in WORKFLOWS:
+            raise UserError(f"unknown run {name!r}: it is a workflow; add --task T to compare workflows")
+
+
 async def _compare(session: Session, a: str, b: str, options: CompareOptions) -> int:
     from treadle.api import compare as compared
+    from treadle.cli import wording
     from treadle.cli.codes import exit_code, explained
     from treadle.cli.output import print_json, print_text
     from treadle.cli.progress import progress_bar
@@ -81,7 +92,9 @@ async def _compare(session: Session, a: str, b: str, options: CompareOptions) ->
         if report.ended_by != "done":
             print_text(tables.ending(report.ended_by, report.message))
     code = exit_code(report.ended_by, usable=document["n"] > 0)
-    return explained(code, report.ended_by, report.message or "no question was scored", as_json=options.as_json)
+    n: int = document["n"]
+    reason = report.message or (f"{wording.plural(n, 'question')} compared" if n else "no question was compared")
+    return explained(code, report.ended_by, reason, as_json=options.as_json)
 
 
 async def _estimate(session: Session, a: str, b: str, task: list[str], options: CompareOptions) -> int:

@@ -91,7 +91,7 @@ async def _measure(
     session: Session, names: tuple[str, ...], task: list[str], options: EvalOptions, verdicts: tuple[str, ...]
 ) -> int:
     from treadle.api import evaluate
-    from treadle.cli import gate
+    from treadle.cli import gate, wording
     from treadle.cli.codes import exit_code, explained
     from treadle.cli.dry_run import dry_run
     from treadle.cli.progress import progress_bar
@@ -110,7 +110,7 @@ async def _measure(
     _show(session, report, found, task, options)
     objection = gate.objection(found, verdicts)
     code = exit_code(report.ended_by, usable=not objection and all(row.score is not None for row in report.rows))
-    reason = objection or report.message or "nothing was scored"
+    reason = objection or report.message or wording.scored(report.results)
     return explained(code, report.ended_by, reason, as_json=options.as_json)
 
 
@@ -118,6 +118,7 @@ def _show(
     session: Session, report: Report, found: ComparisonReport | None, task: list[str], options: EvalOptions
 ) -> None:
     from treadle.cli.output import print_json, print_text, say, screen_width
+    from treadle.cli.partial import partial_rows
     from treadle.cli.simulation import is_simulated, named
     from treadle.cli.unusable import unusable_rows
 
@@ -132,6 +133,6 @@ def _show(
     from treadle.cli import tables
 
     simulated = is_simulated(session, [*task, *named(session, options)])
-    print_text(tables.measured(document, screen_width(), simulated, report.message, unusable))
+    print_text(tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report)))
     if found is not None:
         print_text("", tables.compared(found.document()))

@@ -10,7 +10,7 @@ import typer
 from treadle.cli.given import given_options
 from treadle.cli.help import add
 from treadle.cli.options import Measuring
-from treadle.errors import UserError
+from treadle.errors import UnknownNameError, UserError
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
@@ -107,6 +107,8 @@ def search(
     if resume is None and not (space and task):
         missing = "--task" if space else "--space"
         raise UserError(f"missing option {missing}; `treadle search --help` shows how it is used")
+    if space is not None:
+        _check_space(space)
 
     async def work(session: Session) -> int:
         known = asked if resume is None else await _begun(session, resume, asked, given)
@@ -120,6 +122,16 @@ def search(
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
     add(app, "search", search, _EXAMPLE)
+
+
+def _check_space(space: str) -> None:
+    from treadle.search.spaces.open import space_kind
+
+    try:
+        space_kind(space)
+    except UnknownNameError:
+        names = space.partition(":")[2] or space
+        raise UserError(f"unknown space {space!r}; to choose from workflows, write workflows:{names}") from None
 
 
 def _asked(space: str | None, task: list[str] | None, method: str, options: SearchOptions) -> dict[str, Any]:
@@ -210,4 +222,5 @@ def _show(session: Session, report: SearchReport, asked: dict[str, Any], options
         title = " + ".join(asked["task"])
         print_text(search_tables.searched(document, title, simulated=simulated, message=report.message))
     code = exit_code(report.ended_by, usable=document["best"] is not None)
-    return explained(code, report.ended_by, report.message or "nothing was found", as_json=options.as_json)
+    reason = report.message or ("nothing was found" if document["best"] is None else "")
+    return explained(code, report.ended_by, reason, as_json=options.as_json)
