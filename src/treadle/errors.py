@@ -83,7 +83,7 @@ class NotYetError(UserError):
     """A name that the contract keeps free for a later version."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is not there yet; `treadle --help` lists what this version does")
+        super().__init__(f"{name} is not yet there; `treadle --help` lists what this version does")
 
 
 class RunLimitError(TreadleError):

@@ -78,9 +78,9 @@ def swapped(words: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
             ("search", "--space", "workflows:single", "--method", "bayes", "--task", "jsonl:sums.jsonl"),
             ["--method bayes"],
         ),
-        (("search", "--space", "archon", "--method", "greedy", *EVAL[2:]), ["not there yet"]),
-        (("search", "--space", "archon", *EVAL[2:]), ["--space archon is not there yet"]),
-        (("search", "--space", "code", *EVAL[2:]), ["--space code is not there yet"]),
+        (("search", "--space", "archon", "--method", "greedy", *EVAL[2:]), ["not yet there"]),
+        (("search", "--space", "archon", *EVAL[2:]), ["--space archon is not yet there"]),
+        (("search", "--space", "code", *EVAL[2:]), ["--space code is not yet there"]),
         (("search", "--space", "workflows:single", *EVAL[2:], "--objective", "cheap"), ["cheapest"]),
         (("models", "pull", "smolm2"), ["smollm2"]),
     ],
@@ -103,7 +103,7 @@ def test_of_many_names_only_a_few_are_listed(treadle: Command, place: Path) -> N
 
 @pytest.mark.parametrize("name", later.NAMES)
 def test_later_commands_say_not_yet_whatever_follows(treadle: Command, name: str) -> None:
-    assert "not there yet" in told(treadle(name, "--repo", "x", "y", "--help"))
+    assert "not yet there" in told(treadle(name, "--repo", "x", "y", "--help"))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def fork(work: Callable[[], None]) -> int:
 
 
 def write_together(folder: Path, processes: int, writes: int) -> None:
-    """All processes open a store that is not there yet at the same moment, and each writes its rows one by one."""
+    """All processes open a store that is not yet there at the same moment, and each writes its rows one by one."""
     gate, opener = os.pipe()
 
     def work(name: int) -> None:

@@ -148,7 +148,7 @@ def test_options_are_read_strictly(tmp_path: Path, spec: str, words: str) -> Non
     ],
 )
 def test_later_tasks_say_so(tmp_path: Path, spec: str) -> None:
-    with pytest.raises(NotYetError, match="not there yet"):
+    with pytest.raises(NotYetError, match="not yet there"):
         open_task(spec, folder=tmp_path)
 
 

@@ -84,7 +84,7 @@ def test_an_unknown_workflow_is_refused_with_what_it_may_mean() -> None:
 
 @pytest.mark.parametrize("name", [*KEPT_NAMES, *(f"{prefix}some.json" for prefix in KEPT_PREFIXES)])
 def test_a_name_that_is_kept_for_later_says_so(name: str) -> None:
-    with pytest.raises(NotYetError, match="not there yet"):
+    with pytest.raises(NotYetError, match="not yet there"):
         open_workflow(f"{name}?mode=full", folder=HERE)
 
 

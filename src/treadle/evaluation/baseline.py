@@ -22,9 +22,9 @@ ENOUGH = 0.97
 """A score from which no structure can show a gain on a few hundred questions."""
 
 _BY_KIND = {
-    "code": "code: the best model several times; do not merge answers in prose (running tests is not there yet)",
+    "code": "code: the best model several times; do not merge answers in prose (running tests is not yet there)",
     "quantity": "maths and quantities: different approaches, then compare (diverse); do not rewrite again and again"
-    " with one prompt (computing with code is not there yet)",
+    " with one prompt (computing with code is not yet there)",
     "one answer": "one right answer: verify and filter, then merge; do not stack fusion layers",
     "writing": "writing and instructions: many answers, then critique, rank and fuse (depth helps);"
     " do not use unit-test statements",

@@ -118,7 +118,7 @@ class Recording:
         self.fresh = fresh
         self.cast = cast
         self.account = Account(budget)
-        self.tally = Tally(unpriced=any(session.price(name) is None for name in self.models))
+        self.tally = Tally(unpriced=session.price(self.models[0]) is None)
         self.limit: RunLimitError | None = None
         self.dollar_caps = False
         self.unclaimed: set[str] = set()
