@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from treadle.config import ModelSettings, PriceSettings, Settings
-from treadle.errors import RunLimitError, SampleFailure, UserError
+from treadle.errors import RunLimitError, SampleFailure, ServerError, UserError
 from treadle.ledger.budget import Budget
 from treadle.ledger.run import Run
 from treadle.ledger.session import Session
@@ -41,6 +41,20 @@ def test_calls_that_hang_are_counted_as_if_billed_and_never_exceed_the_budget() 
 
     assert run_virtual(story()) == (2, 2)
     assert len(sent) == 2
+
+
+def test_attempts_of_calls_that_fail_in_the_end_are_counted_too() -> None:
+    def overloaded(request: Request) -> str:
+        raise ServerError("busy", status=503)
+
+    async def story() -> tuple[int, int]:
+        settings = {"m": ModelSettings("m", retries=2)}
+        async with recording_run(overloaded, settings=settings) as (run, recording):
+            with pytest.raises(ServerError):
+                await run.ask("q")
+            return recording.tally.retried, recording.tally.paid
+
+    assert run_virtual(story()) == (2, 0)
 
 
 def test_a_call_that_is_cut_off_counts_at_its_bound() -> None:

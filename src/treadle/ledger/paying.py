@@ -104,6 +104,7 @@ class Cashier:
                     raise _final(endpoint, error) from error
                 if error.retry_after is not None:
                     endpoint.limits.pause(wait)
+                order.purse.retried(1)
                 await asyncio.sleep(wait)
 
     async def _attempt(self, order: Order, sent: Callable[[], None], attempt: int) -> Completion:
@@ -124,7 +125,7 @@ class Cashier:
             completion = replace(completion, text=text, usd=endpoint.usd(usage))
             endpoint.limits.correct(most.tokens, usage.total)
             reservation.settle(Amount(1, usage.total, completion.usd or 0.0))
-            purse.paid(completion, attempt, order.request.max_tokens)
+            purse.paid(completion, order.request.max_tokens)
             return await self._kept(order, completion, attempt)
 
     async def _asked(self, order: Order, reservation: Reservation, most: Amount) -> Completion:

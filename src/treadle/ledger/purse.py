@@ -65,11 +65,16 @@ class Purse:
     unclaimed: set[str] = field(default_factory=set[str])
     clock: QuestionClock = field(default_factory=QuestionClock)
 
-    def paid(self, completion: Completion, attempts: int, max_tokens: int) -> None:
+    def paid(self, completion: Completion, max_tokens: int) -> None:
         """Count a call that was made."""
         written = completion.usage.output if completion.usage else 0
         for tally in self.tallies:
-            tally.pay(completion, retried=attempts - 1, overrun=max(0, written - max_tokens))
+            tally.pay(completion, overrun=max(0, written - max_tokens))
+
+    def retried(self, attempts: int) -> None:
+        """Count attempts beyond a call's first, whatever becomes of the call."""
+        for tally in self.tallies:
+            tally.retried += attempts
 
     def lost(self, most: Usage, usd: float | None) -> None:
         """Count a call that was sent and never answered: it may have been billed, so it counts at its bound."""
@@ -81,5 +86,6 @@ class Purse:
         if key not in self.unclaimed:
             return False
         self.unclaimed.discard(key)
-        self.paid(completion, attempts, max_tokens)
+        self.paid(completion, max_tokens)
+        self.retried(attempts - 1)
         return True

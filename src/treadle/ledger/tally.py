@@ -15,7 +15,7 @@ class Tally:
         logical: Calls that were asked for and answered.
         paid: Calls that this run made and pays for.
         cached: Calls that somebody had paid for already.
-        retried: Attempts beyond each paid call's first.
+        retried: Attempts beyond a call's first, also of calls that failed in the end.
         estimated: Paid calls whose usage is their bound, because the provider said nothing or never answered.
         overrun_tokens: Tokens that providers billed above ``max_tokens``.
         usage: Tokens paid.
@@ -39,10 +39,9 @@ class Tally:
         self.cached += completion.cached
         self.unpriced = self.unpriced or completion.usd is None
 
-    def pay(self, completion: Completion, *, retried: int = 0, overrun: int = 0) -> None:
+    def pay(self, completion: Completion, *, overrun: int = 0) -> None:
         """Count a call that this run pays for."""
         self.paid += 1
-        self.retried += retried
         self.estimated += completion.estimated
         self.overrun_tokens += overrun
         self.unpriced = self.unpriced or completion.usd is None
