@@ -166,7 +166,10 @@ def test_a_budget_that_cannot_end_honestly_begins_nothing_and_the_one_it_names_d
         enough = int(small.message.split("--budget-calls ")[1].split()[0])
         whole = await searched(by_vote, f"single,{DEBATE}", store=store, budget=Budget(calls=enough))
         again = await searched(by_vote, f"single,{DEBATE}", store=store, resume=whole.run, budget=Budget(calls=300))
+        kept = store.run(whole.run)
         store.close()
+        assert kept is not None
+        assert kept.ended_by == "done", "what was finished stays finished"
         return small, whole, again
 
     small, whole, again = run_virtual(story())

@@ -124,6 +124,7 @@ class Recording:
         self.unclaimed: set[str] = set()
         self._raced: dict[str, dict[str, Mapping[str, int]]] = {}
         self._record = record
+        self._finished: RunRecord | None = None
         self._endpoints: dict[tuple[str | None, str | None], Endpoint] = {}
         self._deadline = None if budget.seconds is None else asyncio.get_running_loop().time() + budget.seconds
         self._started = self._opened = asyncio.get_running_loop().time()
@@ -166,8 +167,14 @@ class Recording:
         """Whether the clock still allows more."""
         return self._deadline is None or asyncio.get_running_loop().time() < self._deadline
 
-    def resume(self, earlier: Earlier) -> None:
-        """Go on where earlier parts of this run stopped: what they paid counts, once, and so does their time."""
+    def resume(self, earlier: Earlier, finished: RunRecord | None = None) -> None:
+        """Go on where earlier parts of this run stopped: what they paid counts, once, and so does their time.
+
+        Args:
+            earlier: What they did.
+            finished: The run as it ended, where it was done already: going on with it never makes it less than that.
+        """
+        self._finished = finished
         self.unclaimed = set(earlier.keys)
         self.account.spent = earlier.spent
         self._started -= earlier.seconds
@@ -264,6 +271,8 @@ class Recording:
         if ended:
             document = None if ending.document is None else self._encoded(ending.document)
             record = replace(record, ended=now, ended_by=ending.ended_by, usd=self.tally.total_usd, result=document)
+        if self._finished is not None and record.ended_by != "done":
+            record = self._finished
         seconds = asyncio.get_running_loop().time() - self._opened
         await self.journal.change(lambda store: store.save_run(record))
         payload = encode({"part": part, "seconds": seconds if ended else None})

@@ -170,13 +170,14 @@ class Session:
             budget or Budget()
         )
         record = RunRecord(await self._new_id(), command, task, encode(spec or {}), owner(), time.time())
-        earlier = Earlier()
+        earlier, finished = Earlier(), None
         if resume is not None:
             begun = await self._resumable(resume, command)
             record = replace(record, id=begun.id, started=begun.started, spec=begun.spec)
+            finished = begun if begun.ended_by == "done" else None
             earlier = await self.journal.read(lambda store: read_earlier(store, resume))
         recording = Recording(self, record, cast or Cast(), caps, seed, fresh)
-        recording.resume(earlier)
+        recording.resume(earlier, finished)
         return recording
 
     async def _new_id(self) -> str:
