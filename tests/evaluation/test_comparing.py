@@ -214,5 +214,7 @@ async def test_simulated_tasks_bring_their_models_and_others_do_not() -> None:
     async with scripted_session(skilled) as session:
         assert len(prepare_cast(session, "simulated:llm?seed=2", ["auto"]).models) == 3
         assert prepare_cast(session, "simulated:llm", ["mine"]).models == ("mine",)
+    async with scripted_session({"one": skilled, "two": skilled}) as session:
+        assert len(prepare_cast(session, "simulated:llm", []).models) == 3, "two models and no default name nobody"
         with pytest.raises(UserError, match="auto"):
             prepare_cast(session, "gsm8k:x.jsonl", ["auto"])

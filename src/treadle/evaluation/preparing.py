@@ -86,12 +86,21 @@ def prepare_cast(
     else:
         specs = [task] if isinstance(task, str) else [] if isinstance(task, UserTask) else list(task)
     simulated = [spec for spec in specs if spec.startswith("simulated:")]
-    own = not models and not session.aliases and bool(simulated)
+    own = not models and bool(simulated) and not _has_default(session)
     if tuple(models) != (AUTO,) and not own:
         return Cast(tuple(models), roles or {})
     if not simulated:
         raise UserError("--models auto takes the models of a simulated task; name models for this one")
     return Cast(simulated_models(simulated[0]), roles or {})
+
+
+def _has_default(session: Session) -> bool:
+    """Whether the file says which model answers where nothing is said."""
+    try:
+        Cast().model(None, session.roles, session.aliases)
+    except UserError:
+        return False
+    return True
 
 
 def clusters_of(samples: Sequence[Sample]) -> dict[str, str]:
