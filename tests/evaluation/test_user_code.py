@@ -22,6 +22,7 @@ from treadle.tasks.base import Sample, Score
 from treadle.tasks.scorers.exact import ExactScorer
 from treadle.tasks.task import Task
 from treadle.testing.sessions import scripted_session
+from treadle.testing.virtual_time import run_virtual
 
 TASK = Task("made", tuple(Sample(f"q{i}", f"say w{i}", f"w{i}") for i in range(6)), ExactScorer())
 
@@ -152,3 +153,17 @@ async def test_a_question_keeps_everything_its_asker_gave_it() -> None:
     async with scripted_session(right) as session:
         await ask(session, looks, given)
     assert seen == [({"a": 1}, "Short.", True)]
+
+
+def test_one_of_two_hundred_that_never_returns_does_not_keep_the_others() -> None:
+    async def stuck(problem: Problem, run: Run) -> str:
+        if problem.id == "q199":
+            await asyncio.Event().wait()
+        return (await run.ask(problem)).text
+
+    task = Task("made", tuple(Sample(f"q{i}", f"say w{i}", f"w{i}") for i in range(200)), ExactScorer())
+    report = run_virtual(measured(stuck, task=task, caps=Budget(seconds=30.0)))
+    (row,) = report.results
+    assert report.ended_by == "done"
+    assert (row["n"], row["scored"], row["failed"]["timeout"], row["score"]) == (200, 200, 1, 0.995)
+    assert "30 s" in next(outcome.reason for outcome in report.rows[0].outcomes if outcome.status == "timeout")
