@@ -97,6 +97,35 @@ async def test_a_workflow_that_swallows_the_end_of_the_budget_does_not_answer_wi
     assert (row["scored"], row["score"]) == (2, 1.0)
 
 
+async def test_a_workflow_that_disguises_the_end_of_the_budget_did_not_crash() -> None:
+    async def disguises(problem: Problem, run: Run) -> str:
+        try:
+            return (await run.ask(problem)).text
+        except Exception as error:
+            raise ValueError("something else") from error
+
+    (row,) = (await measured(disguises, budget=Budget(calls=2))).results
+    assert (row["scored"], row["failed"]["crash"], row["score"]) == (2, 0, 1.0)
+
+
+async def test_a_scorer_that_swallows_the_end_of_the_budget_does_not_grade_with_it() -> None:
+    class Forgiving(ExactScorer):
+        judged: bool = True
+
+        async def score(self, sample: Sample, answer: str, run: Run) -> Score:
+            try:
+                await run.ask(f"is {answer} right", role="judge")
+            except Exception:
+                return Score(0.0, answer)
+            return await super().score(sample, answer, run)
+
+    report = await measured("single", task=Task("made", TASK.samples, Forgiving()), budget=Budget(calls=5))
+    (row,) = report.results
+    assert report.ended_by == "budget"
+    assert (row["scored"], row["score"]) == (2, 1.0)
+    assert [sample["status"] for sample in row["samples"]] == ["ok", "ok", *["unfinished"] * 4]
+
+
 async def test_a_workflow_that_swallows_the_users_mistake_does_not_hide_it() -> None:
     async def swallows(problem: Problem, run: Run) -> str:
         try:

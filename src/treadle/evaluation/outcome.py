@@ -93,12 +93,12 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a workflow may raise anything
         _unless_ended_from_outside(error)
-        status, reason = classify(error)
+        status, reason = classify(scope.ended or error)
     seconds = scope.root.finish()
     scored = scope
     if status == "ok":
         scored = Scope(recording, f"{scope.identity}|scorer", scope.draw_base, scope.seed, None, scope.tallies)
-        status, reason, score = await _grade(question.task, question.sample, answer, Run(scored))
+        status, reason, score = await _grade(question.task, question.sample, answer, scored)
     outcome = Outcome(
         question.sample.id,
         question.sample.group or question.sample.id,
@@ -164,14 +164,17 @@ def _unless_ended_from_outside(error: BaseException) -> None:
         raise error
 
 
-async def _grade(task: Task, sample: Sample, answer: str, run: Run) -> tuple[Status, str, Score | None]:
+async def _grade(task: Task, sample: Sample, answer: str, scope: Scope) -> tuple[Status, str, Score | None]:
     try:
-        score = await task.scorer.score(sample, answer, run)
+        score = await task.scorer.score(sample, answer, Run(scope))
+        if scope.ended is not None:
+            # Whatever the scorer made of it: the run was over, so this is no grade.
+            raise scope.ended
     except UserError:
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a user's scorer may raise anything
         _unless_ended_from_outside(error)
-        status, reason = classify(error)
+        status, reason = classify(scope.ended or error)
         return status, f"scorer: {reason}", None
     return score.failure or "ok", score.reason, score
 
