@@ -44,7 +44,7 @@ bench: setup  ## run the benchmarks
 	$(RUN)/python benchmarks/ledger.py
 	$(RUN)/python benchmarks/http_client.py
 	$(RUN)/python benchmarks/startup.py
-	$(RUN)/python benchmarks/null_check.py
+	$(RUN)/python benchmarks/search
 
 clean:  ## remove what make and the tools made
 	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis

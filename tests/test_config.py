@@ -179,8 +179,8 @@ def test_a_byte_order_mark_and_other_line_ends_are_no_mistake(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[model.weak]\n", "model is not a known key; did you mean models?"),
-        ("[archon.models]\n", "archon is not a known key; known here: models, roles, store, budget"),
+        ("[model.weak]\n", "model is not a known key; did you mean models or model_names?"),
+        ("[archon.models]\n", "archon is not a known key; known here: models, roles, model_names, store, budget"),
         (WEAK + "timout_s = 3", "models.weak.timout_s is not a known key; did you mean timeout_s?"),
         (WEAK + "price = { input = 1, output = 1, ouput = 2 }", "models.weak.price.ouput is not a known key; did you"),
         ("[budget]\ndollars = 5", "budget.dollars is not a known key; known here: usd, calls, tokens, seconds"),

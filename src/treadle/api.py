@@ -15,6 +15,7 @@ from treadle.errors import UserError
 from treadle.ledger.budget import Budget
 
 if TYPE_CHECKING:
+    from treadle.evaluation.ablation_report import AblationReport
     from treadle.evaluation.ask import Answer
     from treadle.evaluation.baseline import BaselineReport
     from treadle.evaluation.compare import ComparisonReport
@@ -194,7 +195,7 @@ async def search(
     space: str,
     *,
     task: TaskLike,
-    method: str = "all",
+    method: str | None = None,
     session: Session | str | Path | None = None,
     settings: SearchSettings | None = None,
     **measuring: Any,
@@ -202,9 +203,9 @@ async def search(
     """Find a structure, and say honestly whether it is better than the baselines.
 
     Args:
-        space: Such as ``"workflows:single,cot,self-consistency?n=5"``.
+        space: Such as ``"workflows:single,cot,self-consistency?n=5"`` or ``"archon"``.
         task: As in `evaluate`.
-        method: How structures are proposed.
+        method: How structures are proposed; ``all`` or, in an Archon space, ``bayes`` where nothing is said.
         session: An open session, a treadle.toml, or ``None``.
         settings: Everything else about the search.
         measuring: As in `evaluate`.
@@ -216,6 +217,34 @@ async def search(
 
     async with _opened(session) as opened:
         return await searched(opened, space, task=task, method=method, settings=settings, **measuring)
+
+
+async def ablate(
+    workflow: WorkflowLike,
+    *,
+    task: TaskLike,
+    session: Session | str | Path | None = None,
+    margin: float = 2.0,
+    repeat: int = 1,
+    **measuring: Any,
+) -> AblationReport:
+    """Take the parts of a workflow out one by one, say what each brings, and find the lean workflow that is left.
+
+    Args:
+        workflow: A structure such as ``"archon:general"``, or a named workflow with settings that can be lowered.
+        task: As in `evaluate`, like everything that follows.
+        session: An open session, a treadle.toml, or ``None``.
+        margin: Points that do not matter: a part is dead when what is left without it is not worse by more.
+        repeat: Answer every question so often.
+        measuring: As in `evaluate`.
+
+    Raises:
+        UserError: When the workflow has no parts, or something is wrong with what was asked.
+    """
+    from treadle.evaluation.ablation import ablate as ablated
+
+    async with _opened(session) as opened:
+        return await ablated(opened, workflow, task, margin=margin, repeat=repeat, **measuring)
 
 
 def _finished(work: Coroutine[Any, Any, T], name: str) -> T:
@@ -245,3 +274,8 @@ def compare_sync(a: WorkflowLike, b: WorkflowLike, **options: Any) -> Comparison
 def search_sync(space: str, **options: Any) -> SearchReport:
     """`search`, for code without an event loop."""
     return _finished(search(space, **options), "search")
+
+
+def ablate_sync(workflow: WorkflowLike, **options: Any) -> AblationReport:
+    """`ablate`, for code without an event loop."""
+    return _finished(ablate(workflow, **options), "api.ablate")

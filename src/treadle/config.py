@@ -68,6 +68,8 @@ class ModelSettings:
     price: PriceSettings | None = None
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Sampling settings, sent with every call."""
+    context_window: int | None = None
+    """Tokens of prompt and reply together; where it is known, components that show candidates keep within it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,15 @@ class BudgetSettings:
 class Settings:
     """A whole treadle.toml, or the defaults where there is none.
 
-    ``roles`` maps role names of `ROLES` to aliases (of ``models`` or a command's own) or ``provider:model``; ``folder``
+    ``roles`` maps role names of `ROLES` to aliases (of ``models`` or a command's own) or ``provider:model``;
+    ``model_names`` maps what others' files call a model to the same; ``folder``
     is the folder of the file, or the current one, and what relative paths in it are relative to; ``path`` is the file,
     where there is one.
     """
 
     models: Mapping[str, ModelSettings] = field(default_factory=dict[str, ModelSettings])
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    model_names: Mapping[str, str] = field(default_factory=dict[str, str])
     store: StoreSettings = field(default_factory=StoreSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     folder: Path = field(default_factory=Path.cwd)
@@ -141,11 +145,12 @@ def settings_from(document: dict[str, Any], path: Path) -> Settings:
     """
     top = TomlTable(str(path), "", document)
     refuse_secrets(top)
-    top.allow(("models", "roles", "store", "budget"))
+    top.allow(("models", "roles", "model_names", "store", "budget"))
     aliases = top.table("models")
     return Settings(
         models={alias: _model(aliases, alias) for alias in aliases.values},
         roles=_roles(top.table("roles")),
+        model_names=_model_names(top.table("model_names")),
         store=_store(top.table("store")),
         budget=_budget(top.table("budget")),
         folder=path.absolute().parent,
@@ -216,6 +221,7 @@ def _model(aliases: TomlTable, alias: str) -> ModelSettings:
         api_key_env=_api_key_env(table),
         timeout_s=table.number("timeout_s", default.timeout_s) or default.timeout_s,
         max_concurrency=table.whole("max_concurrency", None),
+        context_window=table.whole("context_window", None),
         requests_per_minute=table.number("requests_per_minute"),
         tokens_per_minute=table.number("tokens_per_minute"),
         retries=table.whole("retries", default.retries, zero=True) or 0,
@@ -279,6 +285,10 @@ def _roles(table: TomlTable) -> dict[str, str]:
             raise table.error(name, "is given twice, as optimiser and as optimizer; keep one")
         roles[role] = table.text(name) or ""
     return roles
+
+
+def _model_names(table: TomlTable) -> dict[str, str]:
+    return {name: table.text(name) or "" for name in table.values}
 
 
 def _store(table: TomlTable) -> StoreSettings:

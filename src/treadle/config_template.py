@@ -21,6 +21,7 @@ model = "simulated:llm?skill=0.65"
 # retries = 5                               # after the first attempt
 # price = { input = 0.25, cached_input = 0.025, output = 2.0 }   # USD per million tokens; else the price list
 # settings = { temperature = 0.7, max_tokens = 4096 }
+# context_window = 128_000                  # prompt and reply together; what shows candidates keeps within it
 
 # [models.big]
 # model = "anthropic:claude-sonnet-4-5"
@@ -42,6 +43,10 @@ model = "simulated:llm?skill=0.65"
 strong = "practice"
 # weak = "weak"
 # judge = "big"
+
+# What others' structures call a model, and which of yours answers for it.
+# [model_names]
+# "Qwen/Qwen1.5-110B-Chat" = "big"
 
 # Every call is kept and never paid twice. A relative path starts at this file's folder.
 [store]

@@ -36,6 +36,10 @@ _SHOWN = 8
 """How many names an error lists, when none is near."""
 
 
+class Caution(UserWarning):
+    """Something that works and will disappoint: said once, before anything is spent."""
+
+
 class TreadleError(Exception):
     """The root of the tree; its text says what happened, where, and what to do."""
 

@@ -38,7 +38,7 @@ def test_the_list_of_commands_is_in_the_order_in_which_they_are_met(treadle: Com
     places = [listed.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
     assert treadle()[1] == out
-    assert "Later: space" in out
+    assert "Later: classify" in out
 
 
 def test_the_version_is_the_package_s(treadle: Command) -> None:

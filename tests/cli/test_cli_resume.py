@@ -38,6 +38,8 @@ OTHER: dict[str, tuple[str, ...]] = {
     "--limit": ("10",),
     "--seed": ("4",),
     "--fresh": ("1",),
+    "--schedule": ("paper",),
+    "--anyway": (),
     "--drop-bad-gold": (),
     "--max-calls-per-sample": ("4",),
     "--max-usd-per-sample": ("0.5",),

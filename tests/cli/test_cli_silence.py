@@ -94,6 +94,7 @@ def test_numbers_are_finite(treadle: Command, name: str, flag: str) -> None:
         "eval": ("single", *SUMS),
         "baseline": SUMS,
         "compare": ("single", "cot", *SUMS),
+        "ablate": ("self-consistency?n=3", *SUMS),
         "search": ("--space", "workflows:single,cot", *SUMS),
         "run": ("single", "What is 1 + 1?", "--model", "adder"),
         "samples": ("--n", "100"),

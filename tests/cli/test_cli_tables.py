@@ -144,6 +144,9 @@ def search_report(**changed: Any) -> dict[str, Any]:
                 }
             ],
         },
+        "ranking": None,
+        "payback": None,
+        "regret": None,
         "spent": {"usd": 0.5, "calls_logical": 900, "calls_paid": 700, "tokens": 12345, "seconds": 75.0},
         "history": [trial, {**trial, "workflow": "single", "score": 0.4, "stopped_at": 12}],
         **changed,

@@ -14,9 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treadle.errors import ProviderError, RateLimitError, UserError
+from treadle.ledger.problem import Problem
 from treadle.models.base import Completion, Message, Request
 from treadle.models.simulated import SimulatedModel, simulated_model
 from treadle.models.simulated_questions import SimulatedQuestion, find_question, simulated_questions
+from treadle.operators.candidate import Candidate
+from treadle.operators.criticise import criticise
+from treadle.operators.fuse import fuse
+from treadle.operators.rank import rank
+from treadle.operators.rank_pairs import rank_pairs
+from treadle.operators.unit_tests import check_statements, write_statements
+from treadle.operators.verify import verify
+from treadle.testing.sessions import recording_run
 
 
 async def said(model: SimulatedModel, *contents: str, draw: int = 0, **options: Any) -> Completion:
@@ -213,6 +222,36 @@ class TestVerdicts:
         assert (await said(model, self.question.text, self.right, ask)).text.endswith("NO CHANGES")
         assert "seems wrong" in (await said(model, self.question.text, self.wrong, ask)).text
 
+    def shown(self, *texts: str) -> str:
+        return "".join(f"<candidate_{n}>\n{text}\n</candidate_{n}>" for n, text in enumerate(texts, 1))
+
+    async def test_it_ranks_those_that_agree_with_it_first(self) -> None:
+        candidates = self.shown(self.wrong, self.right, self.wrong, self.right)
+        text = await self.judge(f'{self.question.text} The form is "Ranking: a > b > c".\n{candidates}')
+        assert text.endswith("Ranking: 2 > 4 > 1 > 3")
+
+    async def test_it_criticises_every_candidate_it_is_shown(self) -> None:
+        ask = f'{self.question.text} Lines "Strengths: ..." and "Weaknesses: ...".'
+        text = await self.judge(f"{ask}\n{self.shown(self.wrong, self.right)}")
+        first, second = text.split("<critique_")[1:]
+        assert "Strengths: none" in first
+        assert f"seems wrong; {self.question.truth} seems right." in first
+        assert second.endswith("Weaknesses: none\n</critique_2>")
+
+    async def test_it_verifies_what_it_has_reasoned_about(self) -> None:
+        model, asks = simulated_model("judge?skill=1"), 'The last line is "Verdict: correct".'
+        for candidate, verdict in ((self.right, "Verdict: correct"), (self.wrong, "Verdict: incorrect")):
+            first = f"{self.question.text}\n{self.shown(candidate)}"
+            assert (await said(model, first, "It is thus.", asks)).text.endswith(verdict)
+
+    async def test_it_writes_checks_and_checks_by_them(self) -> None:
+        text = await self.judge(f"{self.question.text} Give a numbered list of check statements.")
+        assert [line[:2] for line in text.splitlines()[-5:]] == ["1.", "2.", "3.", "4.", "5."]
+        checks = "<checks>\n1. It is right.\n2. It is short.\n</checks>"
+        for candidate, result in ((self.right, "pass"), (self.wrong, "fail")):
+            asks = f'{self.question.text}\n{checks}\n{self.shown(candidate)}\nLines such as "1: pass".'
+            assert (await self.judge(asks)).endswith(f"\n1: {result}\n2: {result}")
+
     async def test_a_schema_is_filled(self) -> None:
         schema = {
             "type": "object",
@@ -233,6 +272,32 @@ class TestVerdicts:
         assert value["verdict"] == "correct"
         assert value["tags"] == ["x", "x"]
         assert "simulated" in value["reasoning"]
+
+
+class TestComponents:
+    """The prompts of the components are those that it understands."""
+
+    question = SimulatedQuestion(1, 1)
+    drafts = tuple(
+        Candidate(name, f"I think.\nAnswer: {answer}")
+        for name, answer in zip("abc", ("?", question.truth, "?"), strict=True)
+    )
+
+    async def test_all_of_them_work_without_a_second_ask(self) -> None:
+        problem, drafts = Problem(self.question.text), self.drafts
+        async with recording_run(simulated_model("llm?skill=1")) as (run, recording):
+            reviewed = await criticise(problem, drafts, run=run)
+            assert ["Strengths: none" in (each.critique or "") for each in reviewed] == [True, False, True]
+            assert [each.id for each in await rank(problem, reviewed, run=run, top_k=2)] == ["b", "a"]
+            assert [each.id for each in await rank_pairs(problem, drafts, run=run, top_k=1)] == ["b"]
+            assert [each.id for each in await verify(problem, reviewed, run=run)] == ["b"]
+            statements = await write_statements(problem, run=run)
+            assert len(statements) == 5
+            checked = await check_statements(problem, drafts, statements, run=run)
+            assert [each.id for each in checked][:1] == ["b"]
+            (fused,) = await fuse(problem, reviewed, run=run)
+            assert fused.text.endswith(f"Answer: {self.question.truth}")
+            assert recording.tally.logical == 1 + 1 + 6 + 6 + 1 + 3 + 1
 
 
 class TestOptions:

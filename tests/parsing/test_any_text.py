@@ -14,12 +14,15 @@ from treadle.errors import FormatError
 from treadle.parsing.answers import exact_match, f1, normalise_text
 from treadle.parsing.boxed import all_boxed, boxed
 from treadle.parsing.choices import choice, option_letters
+from treadle.parsing.critiques import critiques
 from treadle.parsing.fences import blocks, code
 from treadle.parsing.final_answer import final_answer
 from treadle.parsing.json_text import read_json
 from treadle.parsing.numbers import first_number, gsm8k_answer, gsm8k_official, last_number, to_number
+from treadle.parsing.rankings import ranking
+from treadle.parsing.statements import listed, outcomes
 from treadle.parsing.thinking import without_thinking
-from treadle.parsing.verdicts import judgement, rating, verdict
+from treadle.parsing.verdicts import correctness, judgement, rating, verdict
 
 
 def _json(text: str) -> None:
@@ -33,6 +36,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "boxed": boxed,
     "choice": choice,
     "code": lambda text: code(text, "solve"),
+    "correctness": correctness,
+    "critiques": lambda text: critiques(text, 3),
     "exact_match": lambda text: exact_match(text, text + "?"),
     "f1": lambda text: f1(text, ["5 and b", "a|b"]),
     "final_answer": final_answer,
@@ -41,8 +46,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "gsm8k_official": gsm8k_official,
     "judgement": judgement,
     "last_number": last_number,
+    "listed": listed,
     "normalise_text": normalise_text,
     "option_letters": option_letters,
+    "outcomes": lambda text: outcomes(text, 5),
+    "ranking": lambda text: ranking(text, 5),
     "rating": lambda text: rating(text, 1, 10),
     "read_json": _json,
     "to_number": to_number,
@@ -55,7 +63,8 @@ PIECES = [
     "\\{", "\\boxed", "\\boxed{", "\\frac", "\\text{", '"', ":", "```", "````", "~~~", "json", "py", "\n", "\r", " ",
     "\t", "<think>", "</think>", "<answer>", "Answer", "the answer is", "####", "**", "A", "B", "not", "or", "I",
     "Winner: ", "score", "/10", "APPROVE", "REVISE", "def solve():", "\x00", "\ud800", "\u2212", "½",
-    "²", "|", "and", "//", "None",
+    "²", "|", "and", "//", "None", "Ranking: ", ">", "<critique_1>", "</critique_1>", "Strengths:", "Candidate 1:",
+    "1: ", "pass", "Verdict: ", "correct",
 ]  # fmt: skip
 
 ANY_TEXT = st.one_of(
@@ -82,6 +91,10 @@ def test_long_and_hostile_replies_take_no_time(name: str) -> None:
         "A) ",
         "Answer:\n",
         "####\n",
+        "Ranking:\n",
+        "1. 1\n",
+        "<critique_1>\n",
+        "Candidate 1:\nStrengths:\n",
         '{"a":',
         "[1,",
         "{x",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treadle.parsing.verdicts import judgement, rating, verdict
+from treadle.parsing.verdicts import correctness, judgement, rating, verdict
 
 WORDS = ("APPROVE", "REVISE")
 
@@ -107,3 +107,29 @@ def test_the_last_mark_counts_and_must_fit(reply: str, mark: float | None) -> No
 
 def test_marks_may_be_negative() -> None:
     assert rating("Score: -1", -2, 2) == -1
+
+
+@pytest.mark.parametrize(
+    ("reply", "correct"),
+    [
+        ("Verdict: correct", True),
+        ("Step 2 is incorrect.\n**Verdict: correct**", True),
+        ("**Verdict:** Incorrect.", False),
+        ("Final verdict: [incorrect]", False),
+        ("My verdict is wrong, since 2 + 2 is 4", False),
+        ("Verdict: not correct", False),
+        ("Verdict: correct\nNo, wait.\nVerdict: incorrect", False),
+        ("It all adds up.\n\nCorrect.", True),
+        ("<think>Verdict: incorrect</think>Verdict: correct", True),
+        ("Verdict: correct or incorrect", None),
+        ("Verdict: correct/incorrect", None),
+        ("Verdict: partly correct", None),
+        ("Verdict: correctness is hard to judge", None),
+        ("The verdict: correct", True),
+        ("It is correct that I have no verdict", None),
+        ("<think>Verdict: correct", None),
+        ("", None),
+    ],
+)
+def test_whether_a_verifier_finds_an_answer_correct(reply: str, correct: bool | None) -> None:
+    assert correctness(reply) is correct

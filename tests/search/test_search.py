@@ -191,7 +191,9 @@ def test_a_budget_that_covers_nothing_ends_with_three() -> None:
     ("workflow:single", "all", UnknownNameError),
     ("workflows:", "all", UserError),
     ("workflows:singel", "all", UnknownNameError),
-    ("archon", "bayes", NotYetError),
+    ("code", "tree", NotYetError),
+    ("archon", "all", UserError),
+    ("archon-9567", "bayes", UnknownNameError),
 ])  # fmt: skip
 def test_what_cannot_be_searched_is_refused_before_any_call(space: str, method: str, error: type[Exception]) -> None:
     model = Skilled(1, 1)
@@ -226,7 +228,7 @@ def test_random_order_repeats_by_seed_and_proposes_everything_once() -> None:
         def document(self) -> dict[str, Any]:
             return {}
 
-    first, second, other = (RandomOrder(Numbers(), seed) for seed in (1, 1, 2))
+    first, second, other = (RandomOrder(Numbers(), seed, SearchSettings()) for seed in (1, 1, 2))
     asked = [first.ask(7), first.ask(50)]
     assert [*asked[0], *asked[1]] == [*second.ask(50)]
     assert sorted([*asked[0], *asked[1]]) == list(range(50))  # pyright: ignore[reportArgumentType]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
+import pytest
+
+from treadle.errors import Caution
 from treadle.ledger.run import Run
 from treadle.tasks.base import Sample
 from treadle.tasks.joined import join_tasks
@@ -29,14 +32,23 @@ async def test_every_sample_keeps_its_scorer() -> None:
 
 
 def test_examples_are_never_test_rows_of_the_whole() -> None:
-    joined = join_tasks([numbered("sums", 40), numbered("more", 20)])
+    joined = join_tasks([numbered("sums", 40), numbered("more", 40)])
     split = joined.split
-    assert (len(split.search), len(split.selection), len(split.test)) == (18, 12, 30)
+    assert (len(split.search), len(split.selection), len(split.test)) == (24, 16, 40)
     search = {sample.input for sample in split.search}
     for sample in joined.samples:
         examples = joined.problem(sample).examples
         assert examples
         assert {question for question, _ in examples} <= search
+
+
+def test_tasks_of_other_sizes_weigh_the_same_in_every_part() -> None:
+    with pytest.warns(Caution, match="20 questions of each task are used"):
+        joined = join_tasks([numbered("sums", 40), numbered("more", 20)])
+    split = joined.split
+    for part, size in ((split.search, 6), (split.selection, 4), (split.test, 10), (joined.samples, 20)):
+        names = [joined.origins[sample.id] for sample in part]
+        assert names == ["sums"] * size + ["more"] * size
 
 
 def test_one_task_stays_as_it_is() -> None:

@@ -138,8 +138,6 @@ def test_options_are_read_strictly(tmp_path: Path, spec: str, words: str) -> Non
     [
         "humaneval:f",
         "mbpp:f",
-        "mt-bench:f",
-        "arena-hard:f",
         "quixbugs:f",
         "program:f",
         "swe:f?repos=d",

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from treadle.cli.commands import (
+    ablate,
     baseline,
     compare,
     doctor,
@@ -21,6 +22,7 @@ from treadle.cli.commands import (
     runs,
     samples,
     search,
+    space,
     trace,
 )
 
@@ -32,7 +34,21 @@ Start here:
   treadle baseline --task simulated:llm
 
 Later: {", ".join(later.NAMES)}."""
-_ORDER = ["init", "doctor", "models", "run", "eval", "baseline", "compare", "samples", "search", "runs", "trace"]
+_ORDER = [
+    "init",
+    "doctor",
+    "models",
+    "run",
+    "eval",
+    "baseline",
+    "compare",
+    "ablate",
+    "samples",
+    "space",
+    "search",
+    "runs",
+    "trace",
+]
 
 
 @contextmanager
@@ -85,5 +101,20 @@ def _treadle(  # pyright: ignore[reportUnusedFunction]
         typer.echo(context.get_help())
 
 
-for _command in (init, doctor, models, run, eval, baseline, compare, samples, search, runs, trace, later):
+for _command in (
+    init,
+    doctor,
+    models,
+    run,
+    eval,
+    baseline,
+    compare,
+    ablate,
+    samples,
+    space,
+    search,
+    runs,
+    trace,
+    later,
+):
     _command.add_to(app)

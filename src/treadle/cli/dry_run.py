@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from treadle.ledger.session import Session
     from treadle.tasks.base import Sample
     from treadle.tasks.task import Task
+    from treadle.workflows.base import Workflow
 
 
 async def dry_run(
@@ -31,20 +32,35 @@ async def dry_run(
     Raises:
         UserError: As the command itself would.
     """
-    from treadle.evaluation.preparing import prepare_cast
+    from treadle.evaluation.found import prepare_measured
+    from treadle.evaluation.judging import LABELLED_COMMANDS
 
-    cast = prepare_cast(session, task, options.cast(), options.roles())
-    endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task)
-    return _say(options, workflows, task.samples, endpoint, task.name, repeat, judged=task.scorer.judged)
+    found, cast = await prepare_measured(session, workflows, task, options.cast(), options.roles())
+    endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task, workflows=found)
+    labelled = task if task.labels and command in LABELLED_COMMANDS else None
+    return _say(
+        options,
+        found,
+        task.samples,
+        endpoint,
+        task.name,
+        repeat,
+        judged=task.scorer.judged,
+        labelled=labelled,
+    )
 
 
 async def dry_answer(session: Session, options: Asking, workflow: str, question: Sample) -> int:
     """Say what answering one question would cost; gives the exit code."""
+    from treadle.evaluation.found import found_workflows
+    from treadle.evaluation.preparing import prepare_workflows
     from treadle.ledger.recording import Cast
 
-    cast = Cast(options.cast(), options.roles())
-    endpoint = await would_ask(session, "run", cast, options.budget(), options.caps())
-    return _say(options, [workflow], [question], endpoint, workflow)
+    given = await found_workflows(session, [workflow])
+    found = prepare_workflows(given.workflows)
+    cast = Cast(options.cast() or given.models, {**given.roles, **options.roles()})
+    endpoint = await would_ask(session, "run", cast, options.budget(), options.caps(), workflows=found)
+    return _say(options, found, [question], endpoint, workflow)
 
 
 async def would_ask(
@@ -55,6 +71,7 @@ async def would_ask(
     caps: Budget,
     *,
     task: Task | None = None,
+    workflows: Sequence[Workflow] = (),
     resume: str | None = None,
 ) -> Endpoint:
     """The model that would answer where nothing is said, after every check that is made before a first call.
@@ -65,7 +82,7 @@ async def would_ask(
     from treadle.evaluation.evaluate import begin
 
     recording = await session.record(command, cast=cast, budget=budget, resume=resume)
-    begin(recording, caps, task)
+    begin(recording, caps, task, workflows)
     return recording.endpoint()
 
 
@@ -84,16 +101,18 @@ def show_estimate(document: dict[str, Any], options: Asking, title: str) -> int:
 
 def _say(
     options: Asking,
-    workflows: Sequence[str],
+    workflows: Sequence[Workflow],
     samples: Sequence[Sample],
     endpoint: Endpoint,
     title: str,
     repeat: int = 1,
     *,
     judged: bool = False,
+    labelled: Task | None = None,
 ) -> int:
-    from treadle.evaluation.estimate import estimate
-    from treadle.evaluation.preparing import prepare_workflows
+    from treadle.evaluation.estimate import estimate, labels_estimate
 
-    found = estimate(prepare_workflows(workflows), samples, endpoint, repeat, judged=judged)
+    found = estimate(workflows, samples, endpoint, repeat, judged=judged)
+    if labelled is not None:
+        found += labels_estimate(labelled, endpoint)
     return show_estimate(found.document(), options, title)

@@ -43,13 +43,14 @@ async def read_earlier(session: Session, address: str, name: str, task: Task) ->
     Raises:
         UserError: When there is no such row, it was graded otherwise, or it shares no question with the task.
     """
+    from treadle.evaluation.found import found_workflows
     from treadle.evaluation.measured import find_run, read_measured
     from treadle.evaluation.preparing import prepare_workflows
 
     if "/" not in address:
         await session.journal.read(lambda store: find_run(store, address))
         samples = await session.journal.read(lambda store: store.samples(address))
-        workflow = prepare_workflows([name])[0].name
+        workflow = prepare_workflows((await found_workflows(session, [name])).workflows)[0].name
         measured = {sample.workflow for sample in samples}
         if len(measured) > 1 and workflow in measured:
             address = f"{address}/{workflow}"

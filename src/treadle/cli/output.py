@@ -78,7 +78,7 @@ def print_text(*parts: RenderableType) -> None:
     out = console()
     with out.capture() as captured:
         for part in parts:
-            out.print(part)
+            out.print(part, crop=False)
     write(_PADDING.sub("", captured.get()))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import warnings
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treadle.cli.codes import INTERRUPTED
 from treadle.cli.interruption import Interruption
 from treadle.cli.output import reserved_stdout, say
-from treadle.errors import UserError
+from treadle.errors import Caution, UserError
 
 if TYPE_CHECKING:
     from treadle.ledger.session import Session
@@ -28,8 +30,25 @@ def in_session(config: Path | None, work: Callable[[Session], Awaitable[int]], *
         UserError: When the file cannot be used, or what was asked is wrong.
     """
     check_config(config)
-    with reserved_stdout():
+    with reserved_stdout(), cautions_said():
         return asyncio.run(_in_session(config, work, keyless))
+
+
+@contextmanager
+def cautions_said() -> Generator[None]:
+    """Say each caution as one line, once; other warnings stay what they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Caution)
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if issubclass(category, Caution):
+                say(f"caution: {message}")
+            else:
+                shown(message, category, *place)
+
+        warnings.showwarning = show
+        yield
 
 
 def check_config(config: Path | None) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from treadle.cli import wording
 from treadle.cli.output import clean
 from treadle.cli.tables import NO_VERDICT, VERDICT_STYLES, commands, ending, heading, plain_table, sections
+from treadle.cli.task_tables import per_task
 
 Document = Mapping[str, Any]
 _SHOWN = 12
@@ -30,12 +31,21 @@ def searched(document: Document, task: str, *, simulated: bool = False, message:
     found = f"{document['evaluated']} of {wording.count(space['valid'])} structures evaluated, {document['method']}"
     return sections(
         heading(task, found, simulated=simulated),
+        _ranking(document["ranking"]),
         _history(document["history"]),
         _selection(document["finalists"], document["baselines"]),
-        Group(_best(document), *_test(document["test"]), _spent(document["spent"])),
+        per_task([document["best"]] if document["best"] else []),
+        Group(_best(document), *_test(document["test"]), *_cost(document)),
         ending(document["ended_by"], message),
         commands(_next_steps(document)),
     )
+
+
+def _ranking(ranking: Sequence[Document] | None) -> RenderableType | None:
+    if not ranking:
+        return None
+    models = ", ".join(f"{clean(row['model'])} {wording.percent(row['score'])}" for row in ranking)
+    return Text(f"models by their own score: {models}", style="dim")
 
 
 def _history(trials: Sequence[Document]) -> RenderableType:
@@ -107,6 +117,26 @@ def _test(test: Document) -> list[Text]:
     if test["detectable"] is not None:
         note = f"{test['n']} test questions can show a difference of {test['detectable']:.1f} points"
         lines.append(Text(note, style="dim"))
+    return lines
+
+
+def _cost(document: Document) -> list[Text]:
+    lines = [_spent(document["spent"])]
+    found = document["payback"]
+    if found is not None:
+        saved = wording.money(found["saved"]) if found["unit"] == "usd" else f"{found['saved']:,.1f} {found['unit']}"
+        lines.append(
+            Text(
+                f"it saves {saved} a question against {clean(found['against'])}:"
+                f" the search has paid for itself after {wording.plural(found['questions'], 'question')}"
+            )
+        )
+    elif document["best"] is not None and any(
+        row.get("verdict") == "better" for row in document["test"]["comparisons"]
+    ):
+        lines.append(Text("it costs no less than what it beats: the search is paid for in points, not in cost"))
+    if document["regret"] is not None:
+        lines.append(Text(f"regret: {document['regret']:.1f} points below the space's true best (simulated)"))
     return lines
 
 

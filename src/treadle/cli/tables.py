@@ -41,6 +41,7 @@ def measured(
     message: str = "",
     unusable: Sequence[Unusable] = (),
     partial: Mapping[str, str] = _WHOLE,
+    more: Sequence[RenderableType | None] = (),
 ) -> RenderableType:
     """The table of ``eval`` and ``baseline`` with what belongs below it.
 
@@ -51,6 +52,7 @@ def measured(
         message: Why it ended early.
         unusable: Rows without one usable answer.
         partial: Which repeats are there of rows that are not complete; such rows get an asterisk.
+        more: Tables below the main one: of each task, of the judge.
     """
     rows: Sequence[Document] = document["results"]
     wide = width >= WIDE
@@ -58,6 +60,7 @@ def measured(
         heading(document["task"], simulated=simulated),
         _results(rows, scores=True, costs=wide, partial=partial),
         None if wide else _results(rows, scores=False, costs=True),
+        *more,
         lines([f"* {workflow}: {text}" for workflow, text in partial.items()], "yellow"),
         lines(_footnotes(document, rows, {row.workflow for row in unusable}, priceless=simulated), "dim"),
         lines([row.reason for row in unusable], "yellow"),

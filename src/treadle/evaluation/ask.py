@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.evaluation.evaluate import begin
+from treadle.evaluation.found import found_workflows
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.preparing import WorkflowLike, prepare_workflows
 from treadle.ledger.budget import Budget
@@ -77,12 +78,13 @@ async def ask(
     caps: Budget | None = None,
 ) -> Answer:
     """Answer one question as a command's run of its own; see `treadle.run` for the arguments."""
-    found = prepare_workflows([workflow])[0]
+    given = await found_workflows(session, [workflow])
+    found = prepare_workflows(given.workflows)[0]
     sample = Sample("question", str(question))
     recording = await session.record(
         "run",
         spec={"workflows": [found.name], "question": str(question), "models": list(models)},
-        cast=Cast(tuple(models), roles or {}),
+        cast=Cast(tuple(models) or given.models, {**given.roles, **(roles or {})}),
         budget=budget,
         seed=seed,
         fresh=fresh,
@@ -94,7 +96,7 @@ async def ask(
         asked = Question(found, task, sample, 0, 0, caps or Budget())
         outcomes.append(await answer_question(recording, asked, ()))
 
-    begin(recording, caps or Budget())
+    begin(recording, caps or Budget(), None, [found])
     async with recording.closing() as ending:
         ended_by = await recording.until_ended(work())
         outcome = outcomes[0] if outcomes else None

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treadle.evaluation.judging import labelled_pairs
 from treadle.ledger.endpoint import Endpoint
 from treadle.tasks.base import Sample
+from treadle.tasks.reference_answers import ReferenceAnswers
+from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
 BYTES_PER_TOKEN = 5
@@ -17,7 +20,9 @@ SHOWN_EXAMPLES = 10
 """Solved examples that a workflow may show beside a question."""
 SLOW_TOKENS_PER_S = 20.0
 JUDGE_CALLS = (1, 4)
-"""A judge is asked once at least; in both orders and once more each at most."""
+"""A judge is asked once a turn at least; in both orders and once more each at most."""
+LABEL_CALLS = (2, 4)
+"""A pair that people judged is judged in both orders, each asked once or twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +122,68 @@ def one_workflow(
 ) -> Estimate:
     """What measuring one workflow once on samples would cost; see `estimate` for the arguments."""
     least, most = JUDGE_CALLS if judged else (0, 0)
-    low_calls = workflow.calls.low + least
-    high_calls = None if workflow.calls.high is None else workflow.calls.high + most
+    high = None if workflow.calls.high is None else workflow.calls.high + most
+    per_turn = Range(workflow.calls.low + least, high)
     written = int(endpoint.settings["max_tokens"])
-    sizes = [len(sample.input.encode("utf-8", "replace")) for sample in samples]
-    extra = PROMPT_OVERHEAD + SHOWN_EXAMPLES * max(sizes, default=0) + written * ((high_calls or 1) - 1)
-    longest = [size + extra for size in sizes]
-    calls = Range(low_calls, high_calls).times(len(samples), len(samples))
-    read = Range(sum(size // BYTES_PER_TOKEN + 1 for size in sizes), sum(longest)).times(low_calls, high_calls)
-    wrote = Range(len(samples), len(samples) * written).times(low_calls, high_calls)
+    sizes = [_size(sample, judged) for sample in samples]
+    shown = PROMPT_OVERHEAD + SHOWN_EXAMPLES * max(sizes, default=0)
+    asks: list[_Ask] = []
+    for sample, size in zip(samples, sizes, strict=True):
+        turns = 1 + len(sample.further)
+        replies = written * (int(high or 1) * turns - 1)
+        asks.append(_Ask(_bytes(sample.input), size + shown + replies, turns))
+    return _estimate_of(asks, per_turn, endpoint)
+
+
+def labels_estimate(task: Task, endpoint: Endpoint) -> Estimate:
+    """What holding a task's judge against its human labels would cost: every pair in both orders, each asked twice."""
+    samples = {sample.id: sample for sample in task.samples}
+    written = int(endpoint.settings["max_tokens"])
+    asks: list[_Ask] = []
+    for id, _, a, b in labelled_pairs(task, task.samples):
+        least = sum(map(_bytes, (*a, *b)))
+        asks.append(_Ask(least, least + _size(samples[id], judged=True) + PROMPT_OVERHEAD + written, 1))
+    return _estimate_of(asks, Range(*LABEL_CALLS), endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """Prompts of one kind: bytes of each at least and at most, and how many."""
+
+    least: int
+    most: int
+    count: int
+
+
+def _estimate_of(asks: Sequence[_Ask], per_ask: Range, endpoint: Endpoint) -> Estimate:
+    written = int(endpoint.settings["max_tokens"])
+    count = sum(ask.count for ask in asks)
+    calls = per_ask.times(count, count)
+    least = sum(ask.count * (ask.least // BYTES_PER_TOKEN + 1) for ask in asks)
+    read = Range(least, sum(ask.count * ask.most for ask in asks)).times(per_ask.low, per_ask.high)
+    wrote = Range(count, count * written).times(per_ask.low, per_ask.high)
     price = endpoint.price
     usd = None
     if price is not None:
         low = (read.low * min(price.input, price.cached_input or price.input) + wrote.low * price.output) / 1e6
-        dearest = sum(price.bound(size, written) for size in longest)
-        usd = Range(low, None if high_calls is None else dearest * high_calls)
+        dearest = sum(ask.count * price.bound(ask.most, written) for ask in asks)
+        usd = Range(low, None if per_ask.high is None else dearest * per_ask.high)
     slow = min(endpoint.timeout_s, written / SLOW_TOKENS_PER_S)
     width = max(1, endpoint.limits.concurrency)
-    seconds = Range(0.0, None if calls.high is None else slow * calls.high / width + slow)
+    seconds = Range(0.0, None if calls.high is None else slow * calls.high / width + slow * bool(asks))
     return Estimate(calls, read + wrote, usd, seconds)
+
+
+def _size(sample: Sample, judged: bool) -> int:
+    """Bytes of a question: all its turns, and for a judge what it compares with."""
+    target = sample.target
+    texts = [sample.input, *sample.further]
+    if judged and isinstance(target, ReferenceAnswers):
+        texts += [*target.answers, *target.solutions]
+    elif judged and isinstance(target, str):
+        texts.append(target)
+    return sum(map(_bytes, texts))
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Unpack
 
 from treadle.errors import UserError
+from treadle.evaluation.cautions import caution
 from treadle.evaluation.collection import rare_collection
+from treadle.evaluation.found import prepare_measured
+from treadle.evaluation.judging import LABELLED_COMMANDS, LabelCheck
 from treadle.evaluation.measuring import Asked, Measuring, Progress, Watch
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.preparing import (
     TaskLike,
     WorkflowLike,
-    prepare_cast,
     prepare_task,
-    prepare_workflows,
     spec_of,
 )
 from treadle.evaluation.report import INFRA_SHARE, Report, Row
@@ -71,7 +72,15 @@ class Measurement:
         models = self.recording.models
         unpriced = self.recording.tally.unpriced
         self.rows = [
-            Row(workflow.name, models, ids, clusters, self.repeats, tally=Tally(unpriced=unpriced))
+            Row(
+                workflow.name,
+                models,
+                ids,
+                clusters,
+                self.repeats,
+                tally=Tally(unpriced=unpriced),
+                origins=self.task.origins,
+            )
             for workflow in self.workflows
         ]
         with rare_collection():
@@ -125,8 +134,8 @@ def ended(ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:
     return ended_by
 
 
-def begin(recording: Recording, caps: Budget, task: Task | None = None) -> None:
-    """Find out now, before a call is made, what would stop the first one.
+def begin(recording: Recording, caps: Budget, task: Task | None = None, workflows: Sequence[Workflow] = ()) -> None:
+    """Find out now, before a call is made, what would stop the first one, and say what should be thought about twice.
 
     Raises:
         UserError: When no model is given, a name is unknown, a key is missing or dollars cannot be counted.
@@ -137,6 +146,7 @@ def begin(recording: Recording, caps: Budget, task: Task | None = None) -> None:
     recording.endpoint()
     if task is not None and task.scorer.judged:
         recording.endpoint("judge")
+    caution(recording, workflows)
 
 
 async def evaluate(
@@ -154,9 +164,8 @@ async def evaluate(
         raise UserError("nothing to measure: name at least one workflow, such as single")
     if not 1 <= repeat < MAX_REPEATS:
         raise UserError(f"repeat must be from 1 to {MAX_REPEATS - 1}, not {repeat}")
-    found = prepare_workflows(workflows)
+    found, cast = await prepare_measured(session, workflows, task, asked.models, asked.roles)
     opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
-    cast = prepare_cast(session, task, asked.models, asked.roles)
     recording = await session.record(
         command,
         task=opened.name,
@@ -178,12 +187,23 @@ async def evaluate(
         concurrency=asked.concurrency,
         watch=asked.watch,
     )
-    begin(recording, measurement.caps, opened)
+    begin(recording, measurement.caps, opened, found)
     async with recording.closing() as ending:
-        result = report(measurement, await measurement.run())
+        ended_by = await measurement.run()
+        if ended_by == "done" and opened.labels and command in LABELLED_COMMANDS:
+            ended_by = await _hold_against_labels(measurement)
+        result = report(measurement, ended_by)
         ending.ended_by = result.ended_by
         ending.document = result.document()
     return result
+
+
+async def _hold_against_labels(measurement: Measurement) -> EndedBy:
+    check = LabelCheck(measurement.recording, measurement.task, measurement.samples)
+    ended_by = await check.run()
+    for row in measurement.rows:
+        row.agreement = check.agreement
+    return ended_by
 
 
 def report(measurement: Measurement, ended_by: EndedBy) -> Report:

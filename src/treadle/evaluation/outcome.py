@@ -26,7 +26,8 @@ from treadle.ledger.tally import Tally
 from treadle.models.base import Completion
 from treadle.store.base import SampleRecord, ScoreRecord
 from treadle.store.text import encode
-from treadle.tasks.base import Sample, Score
+from treadle.tasks.base import Duel, Sample, Score
+from treadle.tasks.dialogue import Dialogue
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
@@ -39,7 +40,8 @@ class Outcome:
     """What came of one question in one repeat.
 
     ``score`` is ``None`` for infra failures and unfinished questions; ``calls``, ``tokens``, ``usd`` (``None`` when a
-    model has no price) and ``seconds`` are what the question costs fresh, without the scorer.
+    model has no price) and ``seconds`` are what the question costs fresh, without the scorer. ``duels`` are the
+    comparisons of a pairwise judge, the answer as a.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Outcome:
     tokens: int
     usd: float | None
     seconds: float
+    duels: tuple[Duel, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -111,6 +114,7 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         scope.cost.tokens,
         scope.cost.total_usd,
         seconds,
+        score.duels if score else (),
     )
     await _keep(recording, question, outcome, scope, scored)
     return outcome
@@ -134,13 +138,12 @@ async def _scope(recording: Recording, question: Question, tallies: tuple[Tally,
 
 
 async def _answer(question: Question, scope: Scope) -> str:
-    problem = question.task.problem(question.sample)
     limit = question.caps.seconds
     clock: asyncio.Timeout | None = None
     try:
         async with asyncio.timeout(limit) as clock:
             scope.clock.watch(clock)
-            answer: Any = await question.workflow(problem, Run(scope))
+            answer = await _converse(question, scope)
     except TimeoutError as error:
         if clock is not None and clock.expired():
             raise SampleTimeoutError(f"not answered within {limit or 0:g} s") from error
@@ -150,6 +153,24 @@ async def _answer(question: Question, scope: Scope) -> str:
     if scope.ended is not None:
         # Whatever the workflow made of it: the run was over, so this is no answer.
         raise scope.ended
+    return answer
+
+
+async def _converse(question: Question, scope: Scope) -> str:
+    """The answer, or those to all turns of the question, each asked with the answers before it in the chat."""
+    run = Run(scope)
+    problem = question.task.problem(question.sample)
+    answers = [_text(question, await question.workflow(problem, run))]
+    while scope.ended is None:
+        following = question.task.next_problem(question.sample, answers)
+        if following is None:
+            break
+        turn = run.child(f"turn {len(answers) + 1}")
+        answers.append(_text(question, await question.workflow(following, turn)))
+    return answers[0] if len(answers) == 1 else Dialogue(answers)
+
+
+def _text(question: Question, answer: Any) -> str:
     if isinstance(answer, Completion):
         return answer.text
     if not isinstance(answer, str):

@@ -82,7 +82,7 @@ def prepare_cast(
         UserError: When ``auto`` is asked for and the task brings no models.
     """
     if isinstance(task, Task):
-        specs = [task.name]
+        specs = list(dict.fromkeys(task.origins.values())) or [task.name]
     else:
         specs = [task] if isinstance(task, str) else [] if isinstance(task, UserTask) else list(task)
     simulated = [spec for spec in specs if spec.startswith("simulated:")]

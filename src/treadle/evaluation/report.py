@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
 from treadle.errors import FAILURE_CLASSES
+from treadle.evaluation.judging import Agreement, judge_document
 from treadle.evaluation.outcome import Outcome
 from treadle.evaluation.statistics.intervals import score_interval
 from treadle.evaluation.statistics.noise import noise_floor
@@ -31,6 +32,8 @@ class Row:
         tally: What this run paid for the row.
         seconds: Wall clock of the row.
         began: The loop's time when its first question was taken up.
+        origins: Of joined tasks, the name of the one that each sample comes from.
+        agreement: How far the judge agrees with the task's human labels, where there are any.
     """
 
     workflow: str
@@ -42,6 +45,8 @@ class Row:
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
     began: float = 0.0
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    agreement: Agreement | None = None
     _scored: tuple[int, dict[str, float]] | None = None
 
     def question_scores(self) -> dict[str, float]:
@@ -112,41 +117,66 @@ class Row:
             "tokens": fmean(o.tokens for o in finished),
         }
 
+    @property
+    def tasks(self) -> list[dict[str, Any]]:
+        """Of joined tasks, the row of each of them as JSON values; their mean is the row's score."""
+        scores = self.question_scores()
+        clusters = dict(zip(self.ids, self.clusters, strict=True))
+        rows: list[dict[str, Any]] = []
+        for name in dict.fromkeys(self.origins.get(id, "") for id in self.ids) if self.origins else ():
+            own = [id for id in self.ids if self.origins.get(id) == name]
+            values = {id: scores[id] for id in own if id in scores}
+            ci95 = score_interval(list(values.values()), [clusters[id] for id in values])
+            mean = fmean(values.values()) if values else None
+            rows.append({"task": name, "n": len(own), "score": mean, "ci95": None if ci95 is None else list(ci95)})
+        return rows
+
+    @property
+    def judge(self) -> dict[str, Any] | None:
+        """The figures of the pairwise judge as JSON values, or ``None`` where nothing was compared."""
+        duels = [(outcome.cluster, duel) for outcome in self.outcomes for duel in outcome.duels]
+        return judge_document(duels, self.agreement) if duels or self.agreement else None
+
     def document(self) -> dict[str, Any]:
-        """The row as JSON values."""
+        """The row as JSON values; ``judge`` only where a judge compared pairs, ``tasks`` only of several."""
         usage = self.tally.usage
         ci95 = self.ci95
+        judge = self.judge
         samples = self._samples()
         statuses = [sample["status"] for sample in samples]
-        return {
-            "workflow": self.workflow,
-            "models": list(self.models),
-            "n": len(self.ids),
-            "scored": len(self.question_scores()),
-            "failed": {kind: statuses.count(kind) for kind in FAILURE_CLASSES},
-            "score": self.score,
-            "score_all": self.score_all,
-            "ci95": None if ci95 is None else list(ci95),
-            "repeats": self._scores_by_repeat(),
-            "calls": {
-                "logical": self.tally.logical,
-                "paid": self.tally.paid,
-                "cached": self.tally.cached,
-                "retried": self.tally.retried,
-            },
-            "tokens": {
-                "input": usage.input,
-                "cached_input": usage.cached_input,
-                "cache_write": usage.cache_write,
-                "output": usage.output,
-                "reasoning": usage.reasoning,
-            },
-            "usd": self.tally.total_usd,
-            "estimated_calls": self.tally.estimated,
-            "per_sample": self.per_sample,
-            "seconds": self._seconds(),
-            "samples": samples,
-        }
+        return (
+            {
+                "workflow": self.workflow,
+                "models": list(self.models),
+                "n": len(self.ids),
+                "scored": len(self.question_scores()),
+                "failed": {kind: statuses.count(kind) for kind in FAILURE_CLASSES},
+                "score": self.score,
+                "score_all": self.score_all,
+                "ci95": None if ci95 is None else list(ci95),
+                "repeats": self._scores_by_repeat(),
+                "calls": {
+                    "logical": self.tally.logical,
+                    "paid": self.tally.paid,
+                    "cached": self.tally.cached,
+                    "retried": self.tally.retried,
+                },
+                "tokens": {
+                    "input": usage.input,
+                    "cached_input": usage.cached_input,
+                    "cache_write": usage.cache_write,
+                    "output": usage.output,
+                    "reasoning": usage.reasoning,
+                },
+                "usd": self.tally.total_usd,
+                "estimated_calls": self.tally.estimated,
+                "per_sample": self.per_sample,
+                "seconds": self._seconds(),
+                "samples": samples,
+            }
+            | ({} if judge is None else {"judge": judge})
+            | ({"tasks": self.tasks} if self.origins else {})
+        )
 
     def _scores_by_repeat(self) -> list[float | None]:
         scores: list[list[float]] = [[] for _ in range(self.repeats)]

@@ -30,6 +30,7 @@ class Endpoint:
         answered: Whether it has answered in this session.
         exhausted: The error of an account without credit, repeated without asking again.
         start: Where there is one, gets the model ready, which is no part of any call's time.
+        context_window: Tokens of prompt and reply together, where that is known.
     """
 
     alias: str
@@ -43,6 +44,7 @@ class Endpoint:
     answered: bool = False
     exhausted: QuotaError | None = None
     start: Callable[[], Awaitable[None]] | None = None
+    context_window: int | None = None
 
     def usd(self, usage: Usage | None) -> float | None:
         """What a call of this usage costs, or ``None`` when that is not known."""

@@ -155,6 +155,10 @@ class Recording:
         names = {*self.models, *self.cast.roles.values(), *self.session.roles.values()}
         return all(self.session.price(name) is not None for name in names)
 
+    def named(self, role: str) -> str | None:
+        """The model that the command or the file names for a role; ``None`` where whoever is given plays it."""
+        return self.cast.roles.get(role) or self.session.roles.get(role)
+
     def asked_models(self) -> list[str]:
         """Every model that was asked so far, with its settings, as texts in a fixed order."""
         opened = {endpoint.alias: endpoint for endpoint in self._endpoints.values()}

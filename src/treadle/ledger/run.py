@@ -19,6 +19,7 @@ from treadle.models.base import Completion, Message, Request, Tool
 from treadle.parsing.json_text import read_json
 
 T = TypeVar("T")
+_REPLY_SHARE = 4
 Prompt = str | Sequence[Message]
 
 
@@ -56,6 +57,29 @@ class Run:
     def models(self) -> tuple[str, ...]:
         """The models that the command was given, the strong one first."""
         return self._scope.recording.models
+
+    def named(self, role: str) -> str | None:
+        """The model that the command or the file names for a role; ``None`` where whoever is given plays it."""
+        return self._scope.recording.named(role)
+
+    def room(self, role: str | None, model: str | None, settings: Mapping[str, Any]) -> int | None:
+        """Tokens that a prompt may have so that its reply still fits into the model's context window.
+
+        For the reply ``max_tokens`` are left, but no more than a quarter of the window.
+
+        Args:
+            role: As in `ask`, like the others.
+            model: A model named.
+            settings: Sampling settings; ``max_tokens`` counts.
+
+        Returns:
+            ``None`` where nobody says how large the window is.
+        """
+        endpoint = self._scope.recording.endpoint(role, model)
+        if endpoint.context_window is None:
+            return None
+        reply = settings.get("max_tokens", endpoint.settings["max_tokens"])
+        return endpoint.context_window - min(int(reply), endpoint.context_window // _REPLY_SHARE)
 
     @property
     def sandbox(self) -> Any:

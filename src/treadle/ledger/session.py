@@ -109,13 +109,14 @@ class Session:
         """
         known = self._endpoints.get(name)
         if known is None:
-            known = self._endpoints[name] = self._open(name)
+            known = self._endpoints[name] = self._open(self.settings.model_names.get(name, name))
         return known
 
     def price(self, name: str) -> Price | None:
         """What a model costs, without opening it; ``None`` where nobody says."""
         if name in self._endpoints:
             return self._endpoints[name].price
+        name = self.settings.model_names.get(name, name)
         settings = self.settings.models.get(name) or ModelSettings(model=name)
         provider, _, model = settings.model.partition(":")
         return _price(settings, provider, model)
@@ -126,7 +127,7 @@ class Session:
             if name in self._given_models:
                 return _endpoint(name, self._given_models[name], ModelSettings(model=name))
             if ":" not in name:
-                raise UnknownNameError("model", name, self.aliases)
+                raise UnknownNameError("model", name, [*self.aliases, *self.settings.model_names])
             settings = ModelSettings(model=name)
         model = self._given_models.get(name) or build_model(
             settings.model,
@@ -233,4 +234,5 @@ def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
         settings.timeout_s,
         RetryPolicy(attempts=settings.retries + 1),
         start=served.start if served else None,
+        context_window=settings.context_window or (served.context_window if served else None),
     )

@@ -193,6 +193,11 @@ class Served(Protocol):
         """Calls it answers at once."""
         ...
 
+    @property
+    def context_window(self) -> int:
+        """Tokens of prompt and reply together."""
+        ...
+
     async def start(self) -> None:
         """Be ready to answer; called before every call, so quick once it is."""
         ...

@@ -129,6 +129,11 @@ class LocalModel:
         """Requests answered at once; more wait."""
         return self._serving.slots
 
+    @property
+    def context_window(self) -> int:
+        """Tokens of prompt and reply together."""
+        return self._serving.context
+
     async def start(self) -> None:
         """Start the server and wait until it is ready, so that the first call's latency is the model's own."""
         await self._client()

@@ -160,6 +160,10 @@ def _scripted(name: str, folder: Path) -> Model:
 
 
 def _simulated(name: str, folder: Path) -> Model:
+    if name.partition("?")[0].rpartition("/")[0] in ("archon", "archon-null"):
+        from treadle.models.simulated_archon import archon_model
+
+        return archon_model(name)
     from treadle.models.simulated import simulated_model
 
     return simulated_model(name)

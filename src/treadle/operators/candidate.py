@@ -16,11 +16,17 @@ class Candidate:
         id: What it is called among its fellows, such as its draw number.
         text: The whole reply.
         critique: What a critic said of this very text.
+        parents: Ids of the candidates that it was made of.
+        made_by: Who wrote it: a role, and the model where one is named.
+        checks: Whether this very text passed each check statement, in their order.
     """
 
     id: str
     text: str
     critique: str | None = None
+    parents: tuple[str, ...] = ()
+    made_by: str = ""
+    checks: tuple[bool, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -28,8 +34,8 @@ class Candidate:
         return without_thinking(self.text).strip()
 
     def revised(self, text: str) -> Candidate:
-        """The candidate with another text; the critique of the old one is gone."""
-        return Candidate(f"{self.id}'", text)
+        """The candidate with another text; critique and checks of the old one are gone."""
+        return Candidate(f"{self.id}'", text, parents=(self.id,))
 
 
 def answered(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

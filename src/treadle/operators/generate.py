@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from treadle.errors import SampleBudgetError, SampleFailure
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.models.base import Completion
 from treadle.operators.candidate import Candidate, answered
+from treadle.operators.player import Player
 from treadle.operators.turns import Turns, plain_turns
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One answer to ask for: what the candidate will be called, what is asked, and which draw of it."""
+    """One answer to ask for.
+
+    Attributes:
+        id: What the candidate will be called.
+        turns: What is asked.
+        draw: Which of the independent draws of it.
+        player: Who is asked, where it is not the one that all are asked of.
+        parents: Ids of the candidates that the turns show.
+    """
 
     id: str
     turns: Turns
     draw: int = 0
+    player: Player | None = None
+    parents: tuple[str, ...] = ()
 
 
 async def generate(
@@ -64,12 +76,13 @@ async def generate_each(attempts: Sequence[Attempt], *, run: Run, role: str | No
         SampleBudgetError: When the question's own cap did not cover all attempts.
     """
     run = run.child("generate")
-    results = await run.settle(run.ask(each.turns, role=role, draw=each.draw) for each in attempts)
+    results = await run.settle(_ask(each, run, role) for each in attempts)
     candidates: list[Candidate] = []
     failures: list[SampleFailure] = []
     for attempt, result in zip(attempts, results, strict=True):
         if isinstance(result, Completion):
-            candidates.append(Candidate(attempt.id, result.text))
+            made_by = str(attempt.player or role or "")
+            candidates.append(Candidate(attempt.id, result.text, parents=attempt.parents, made_by=made_by))
             continue
         if isinstance(result, SampleBudgetError):
             # Which draws a cap lets through is chance; an answer made of them would be too.
@@ -83,3 +96,9 @@ async def generate_each(attempts: Sequence[Attempt], *, run: Run, role: str | No
         if candidate not in usable:
             run.note("dropped", candidate=candidate.id, failure="empty", reason="the reply says nothing")
     return usable
+
+
+def _ask(attempt: Attempt, run: Run, role: str | None) -> Coroutine[Any, Any, Completion]:
+    if attempt.player is None:
+        return run.ask(attempt.turns, role=role, draw=attempt.draw)
+    return attempt.player.ask(run, attempt.turns, draw=attempt.draw)

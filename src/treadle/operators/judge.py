@@ -9,11 +9,13 @@ from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.models.base import Message
 from treadle.operators.candidate import Candidate
+from treadle.operators.player import Player
 from treadle.operators.turns import Turns, tagged, task_text, with_last_turn
 from treadle.parsing.templates import Template
 from treadle.parsing.thinking import without_thinking
 
 VERSION = 1
+JUDGING = Player("judge")
 JUDGE = Template("""\
 You are given a task and several candidate replies to it. Decide which reply is best: first of all it must be correct, \
 then complete, then clear; length by itself is no merit. Task and candidates stand between tags and are material to \
@@ -35,7 +37,7 @@ _BARE = re.compile(r"[\s*_`\[(#]*(?P<number>\d{1,3})[\s*_`\])#.]*")
 
 
 async def judged_best(
-    problem: Problem, candidates: Sequence[Candidate], *, run: Run, role: str = "judge"
+    problem: Problem, candidates: Sequence[Candidate], *, run: Run, player: Player = JUDGING
 ) -> Candidate | None:
     """The candidate that a judge names, in the order in which they are shown to it.
 
@@ -45,14 +47,14 @@ async def judged_best(
         problem: What the candidates answer.
         candidates: At least two.
         run: Where the judge is asked.
-        role: Who judges.
+        player: Who judges.
 
     Returns:
         The candidate, or ``None`` when there was no verdict the second time either.
     """
     turns = _ballot(problem, candidates)
     for attempt in range(2):
-        completion = await run.ask(turns, role=role, draw=attempt, keep_truncated=True)
+        completion = await player.ask(run, turns, draw=attempt, keep_truncated=True)
         number = named_best(completion.text, len(candidates))
         if number is not None:
             return candidates[number - 1]

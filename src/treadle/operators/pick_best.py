@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.candidate import Candidate, answered
-from treadle.operators.judge import judged_best
+from treadle.operators.judge import JUDGING, judged_best
+from treadle.operators.player import Player
 from treadle.operators.vote import vote
 
 
-async def pick_best(problem: Problem, candidates: Sequence[Candidate], *, run: Run, role: str = "judge") -> Candidate:
+async def pick_best(
+    problem: Problem, candidates: Sequence[Candidate], *, run: Run, player: Player = JUDGING
+) -> Candidate:
     """The candidate that a judge finds best, with all of them before it.
 
     The judge is not asked where there is nothing to decide: one candidate, or all the same answer. Candidates are
@@ -22,7 +25,7 @@ async def pick_best(problem: Problem, candidates: Sequence[Candidate], *, run: R
         problem: What the candidates answer.
         candidates: In the order of their draws; at least one.
         run: Where the judge is asked.
-        role: Who judges.
+        player: Who judges.
     """
     run = run.child("pick_best")
     able = distinct(problem, candidates)
@@ -30,7 +33,7 @@ async def pick_best(problem: Problem, candidates: Sequence[Candidate], *, run: R
         return able[0]
     shown = list(able)
     run.rng.shuffle(shown)
-    best = await judged_best(problem, shown, run=run, role=role)
+    best = await judged_best(problem, shown, run=run, player=player)
     if best is not None:
         run.note("picked", winner=best.id, shown=[candidate.id for candidate in shown])
         return best

@@ -33,6 +33,13 @@ _RATED = re.compile(
     r"(?P<labelled>[-+]?[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ ]?[–-][ ]?[0-9])[*_]{0,3}"
     r"(?:[ ]?(?:/|(?i:out[ ]of))[ ]?(?P<of2>[0-9]+))?"
 )
+_RIGHTNESS = r"(?P<deny>not[ ])?(?:(?P<right>correct|right)|incorrect|wrong|false)(?![\w-])"
+_CORRECTNESS = re.compile(
+    rf"^[ \t>#*_`~•+-]*+(?:(?:final|overall|my|the)[ ]){{0,3}}+verdict[*_` ]*+(?::|=|is[ ])[ \t*_`\[(\"']*+{_RIGHTNESS}"
+    r"[*_`\])\"' \t]*+(?=$|[.,;:!(–—-]|because\b|since\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ONLY_CORRECTNESS = re.compile(rf"[\s*_`\[(\"']*+{_RIGHTNESS}[\s*_`\])\"'.!]*", re.IGNORECASE)
 _NUMBER_ONLY = re.compile(r"[\s*_`]*(?P<number>[-+]?[0-9]+(?:\.[0-9]+)?)[\s*_`]*(?:/[\s*]*(?P<of>[0-9]+))?[\s*_`.]*")
 
 
@@ -89,6 +96,22 @@ def judgement(text: str) -> Judgement | None:
             return "tie"
         case _:
             return None
+
+
+def correctness(text: str) -> bool | None:
+    """Read whether a verifier finds an answer correct.
+
+    Thoughts are taken out first. The last line that begins with ``Verdict: correct`` or ``Verdict: incorrect`` (marks
+    ignored; ``right``, ``wrong`` and ``not correct`` are understood) counts; where there is none, a last line that is
+    nothing but the word. What is neither (``partly correct``) or offers both is no verdict.
+
+    Args:
+        text: A verifier's reply.
+    """
+    reply = without_thinking(text).strip()
+    said = [*_CORRECTNESS.finditer(reply)] or [_ONLY_CORRECTNESS.fullmatch(reply[reply.rfind("\n") + 1 :])]
+    last = said[-1]
+    return None if last is None else (last["right"] is None) == (last["deny"] is not None)
 
 
 def rating(text: str, low: float, high: float) -> float | None:

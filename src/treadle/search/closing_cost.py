@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.evaluation.estimate import JUDGE_CALLS
 from treadle.search.finale import VOTES, standard_baselines
 from treadle.search.selection import FINALISTS
 from treadle.search.settings import SearchSettings
+from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
@@ -22,10 +24,15 @@ def closing_calls(task: Task, settings: SearchSettings, workflows: Sequence[Work
         settings: How the search is run.
         workflows: What may become a finalist.
     """
-    selection, test = len(task.split.selection), len(task.split.test)
-    calls = sorted((workflow.calls.high or workflow.calls.low for workflow in workflows), reverse=True)
-    basics = sum(workflow.calls.low for workflow in standard_baselines(task))
+    selection, test = (_turns(part) for part in (task.split.selection, task.split.test))
+    _, judging = JUDGE_CALLS if task.scorer.judged else (0, 0)
+    calls = sorted((workflow.calls.likely + judging for workflow in workflows), reverse=True)
+    basics = sum(workflow.calls.low + judging for workflow in standard_baselines(task))
     dearest = calls[0]
     most = selection * (sum(calls[:FINALISTS]) + basics + dearest)
-    most += test * settings.test_repeat * (2 * dearest + max(VOTES, dearest))
+    most += test * settings.test_repeat * (2 * dearest + max(VOTES + judging, dearest))
     return selection * basics, most
+
+
+def _turns(samples: Sequence[Sample]) -> int:
+    return sum(1 + len(sample.further) for sample in samples)

@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from treadle.errors import UserError
-from treadle.evaluation.estimate import Estimate, Range, one_workflow
+from treadle.evaluation.estimate import Estimate, Range, estimate, one_workflow
 from treadle.evaluation.measuring import Asked, Measuring
 from treadle.evaluation.preparing import TaskLike, prepare_cast
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.session import Session
 from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import standard_baselines
-from treadle.search.search import NEEDS_PRICES, open_search
-from treadle.search.settings import MOST_STRUCTURES, SearchSettings
+from treadle.search.ranking import Ranked
+from treadle.search.reserve import cheapest, dearest, most_evaluated
+from treadle.search.search import NEEDS_PRICES, open_search, usual_method
+from treadle.search.settings import SearchSettings
+from treadle.search.space import Space
 from treadle.search.study import blocks_of
+from treadle.workflows.base import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +51,34 @@ async def estimate_search(
     space: str,
     *,
     task: TaskLike,
-    method: str = "all",
+    method: str | None = None,
     settings: SearchSettings | None = None,
     **measuring: Unpack[Measuring],
 ) -> SearchEstimate:
     """What a search would cost, and what difference its test part can show; nothing is spent."""
     asked = Asked(**measuring)
     settings = settings or SearchSettings()
-    opened, found = await open_search(session, space, task, method, settings, asked)
+    opened, found = await open_search(session, space, task, method or usual_method(space), settings, asked)
     cast = prepare_cast(session, task, asked.models, asked.roles)
     endpoint = session.endpoint(cast.model(None, session.roles, session.aliases))
     if settings.cost_unit == "usd" and endpoint.price is None:
         raise UserError(NEEDS_PRICES)
-    most = min(settings.max_evals or MOST_STRUCTURES, found.valid or MOST_STRUCTURES)
+    most = most_evaluated(found, settings)
     split, judged = opened.split, opened.scorer.judged
-    workflows = [structure.workflow for structure in found.structures()[:most]]
     first_block = [sample for cluster in blocks_of(split.search, settings.block)[0] for sample in cluster]
-    searching = Estimate.nothing(priced=endpoint.price is not None)
-    for workflow in workflows:
-        least, whole = (one_workflow(workflow, part, endpoint, judged=judged) for part in (first_block, split.search))
-        searching += _between(least, whole).times(settings.search_repeat, settings.search_repeat)
-    least, most_calls = closing_calls(opened, settings, workflows)
+    few = [structure.workflow for structure in cheapest(found, most)]
+    workflows = [structure.workflow for structure in dearest(found, most)]
+    searching = estimate(_ranked_by(found), split.search, endpoint, judged=judged)
+    searching += _between(
+        estimate(few, first_block, endpoint, judged=judged),
+        estimate(workflows, split.search, endpoint, judged=judged),
+    )
+    searching = searching.times(settings.search_repeat, settings.search_repeat)
+    least, _ = closing_calls(opened, settings, few)
+    _, most_calls = closing_calls(opened, settings, workflows)
     single = one_workflow(standard_baselines(opened)[0], split.test, endpoint, judged=judged)
-    dearest = max(workflows, key=lambda workflow: workflow.calls.high or workflow.calls.low)
-    per_call = one_workflow(dearest, split.test, endpoint, judged=judged).times(1, 1 / max(1, dearest.calls.low))
+    longest = max(workflows, key=lambda workflow: workflow.calls.high or workflow.calls.low)
+    per_call = one_workflow(longest, split.test, endpoint, judged=judged).times(1, 1 / max(1, longest.calls.low))
     closing = _between(single.times(least / len(split.test), 0), per_call.times(0, most_calls / len(split.test)))
     cost = searching + closing
     calls = Range(searching.calls.low / most, None if searching.calls.high is None else searching.calls.high / most)
@@ -82,6 +90,12 @@ async def estimate_search(
         cost,
         detectable_difference(questions, repeats=settings.test_repeat),
     )
+
+
+def _ranked_by(space: Space) -> list[Workflow]:
+    if not isinstance(space, Ranked) or len(space.ranking) < 2:
+        return []
+    return [structure.workflow for structure in space.singles()]
 
 
 def _between(least: Estimate, most: Estimate) -> Estimate:

@@ -175,10 +175,15 @@ class Finale:
         return "done"
 
     def _affordable(self, contenders: Sequence[Workflow]) -> bool:
-        """Whether the budget covers the whole test: a test part half looked at is spent for nothing."""
+        """Whether the budget covers the whole test: a test part half looked at is spent for nothing.
+
+        What an earlier part of a resumed run paid for is not paid again.
+        """
         answers = len(self.task.split.test) * self.settings.test_repeat
         costs = [self.selected[workflow.name].per_sample for workflow in contenders]
         calls, tokens, usd = (sum(cost[unit] or 0.0 for cost in costs) * answers for unit in ("calls", "tokens", "usd"))
+        left = max(0.0, 1.0 - len(self.recording.unclaimed) / max(1.0, calls))
+        calls, tokens, usd = left * calls, left * tokens, left * usd
         if self.recording.account.covers(Amount(int(calls), int(tokens), usd)):
             return True
         self.recording.limit = RunLimitError(

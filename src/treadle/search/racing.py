@@ -9,6 +9,7 @@ only point a decision needs. Samples are taken as draws from the population the 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,14 +134,18 @@ class Race:
         rows.sort(key=lambda row: (row.stopped_at is not None, math.inf if row.effect is None else -row.effect))
         return tuple(rows)
 
-    def centred_differences(self) -> tuple[CentredDifference, ...]:
+    def centred_differences(self, among: Collection[str] | None = None) -> tuple[CentredDifference, ...]:
         """Each structure's difference to the field, in order of arrival, for surrogates.
 
         Least squares of score = structure + sample: every score is centred by its sample's difficulty, so structures
         stopped after an easy or hard block are on one scale with the rest. The noise comes from the residuals, with one
         worst-case residual counted in.
+
+        Args:
+            among: The structures that are the field; all when not given.
         """
-        names = [name for name, position in self._order.items() if self._blocks[position]]
+        field = self._order if among is None else {name: self._order[name] for name in among}
+        names = [name for name, position in field.items() if self._blocks[position]]
         if not names:
             return ()
         table = np.full((len(names), max(self.met(name) for name in names)), np.nan)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.evaluation.report import Row
-from treadle.search.finale import Finale
+from treadle.search.finale import Finale, cost_of
+from treadle.search.payback import payback
+from treadle.search.ranking import Ranking
 from treadle.search.space import Space, Trial
 from treadle.search.verdict import NamedComparison
 
@@ -28,6 +30,8 @@ class SearchReport:
         finale: Selection and test.
         test_questions: Size of the test part.
         spent: What this run paid: usd, calls_logical, calls_paid, tokens, seconds.
+        ranking: The models given by what each scored alone, where that was measured.
+        regret: Of a simulated task, points from the best structure's true score to that of the space's true best.
     """
 
     run: str
@@ -41,6 +45,8 @@ class SearchReport:
     finale: Finale
     test_questions: int
     spent: dict[str, Any]
+    ranking: Ranking | None = None
+    regret: float | None = None
 
     @property
     def comparisons(self) -> tuple[NamedComparison, ...]:
@@ -58,6 +64,7 @@ class SearchReport:
             "method": self.method,
             "seed": self.seed,
             "evaluated": len(self.trials),
+            "ranking": self.ranking.document() if self.ranking else None,
             "best": self._best(),
             "finalists": [_row(row) for name, row in finale.selected.items() if name not in finale.baselines],
             "baselines": [_row(finale.selected[name]) for name in finale.baselines if name in finale.selected],
@@ -69,8 +76,19 @@ class SearchReport:
             },
             "pareto": [_trial(trial) for trial in pareto(self.trials)],
             "spent": self.spent,
+            "payback": self._payback(),
+            "regret": self.regret,
             "history": [_trial(trial) for trial in self.trials],
         }
+
+    def _payback(self) -> dict[str, Any] | None:
+        finale = self.finale
+        if finale.winner is None or not finale.usable:
+            return None
+        costs = {name: cost_of(row.per_sample, finale.unit) for name, row in finale.selected.items()}
+        spent = self.spent["calls_paid" if finale.unit == "calls" else finale.unit]
+        found = payback(costs[finale.winner.name], finale.comparisons, costs, spent, finale.unit)
+        return found.document() if found else None
 
     def _best(self) -> dict[str, Any] | None:
         winner = self.finale.winner
@@ -86,7 +104,7 @@ class SearchReport:
             "score": tested.score if tested else None,
             "ci95": list(ci95) if ci95 else None,
             "per_sample": fresh.per_sample,
-        }
+        } | ({"tasks": fresh.tasks} if fresh.origins else {})
 
 
 def pareto(trials: Sequence[Trial]) -> list[Trial]:
@@ -118,7 +136,7 @@ def _row(row: Row) -> dict[str, Any]:
         "score": row.score,
         "ci95": list(ci95) if ci95 else None,
         "per_sample": row.per_sample,
-    }
+    } | ({"tasks": row.tasks} if row.origins else {})
 
 
 def _comparison(row: NamedComparison, usable: bool) -> dict[str, Any]:

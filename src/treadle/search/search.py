@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from treadle.errors import UserError
-from treadle.evaluation.estimate import one_workflow
-from treadle.evaluation.evaluate import begin, ended
+from treadle.evaluation.evaluate import Measurement, begin, ended
+from treadle.evaluation.found import PREFIX, found_workflows
 from treadle.evaluation.measuring import Asked, Measuring, Watch
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
 from treadle.ledger.recording import EndedBy, Recording
-from treadle.ledger.session import Session, find_run
-from treadle.search.closing_cost import closing_calls
-from treadle.search.finale import Finale, standard_baselines
+from treadle.ledger.session import Session
+from treadle.search.asked import as_asked, check_same
+from treadle.search.finale import Finale
+from treadle.search.ranking import Ranked, Ranking, rank_models
 from treadle.search.report import SearchReport
+from treadle.search.reserve import Reserve, cheapest, most_evaluated
 from treadle.search.selection import FINALISTS, finalists
 from treadle.search.settings import MOST_STRUCTURES, CostUnit, SearchSettings
-from treadle.search.space import Space
-from treadle.search.spaces.open import open_space, space_kind
+from treadle.search.space import Grid, Space
+from treadle.search.spaces.open import WORTH_SEARCHING, Given, open_space, space_kind
 from treadle.search.strategies.registry import check_method, open_strategy
 from treadle.search.study import Study
-from treadle.store.text import decode, encode
-from treadle.tasks.decorator import UserTask
+from treadle.search.truth import regret
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
+from treadle.workflows.settings import split_specs
 
 NEEDS_PRICES = "--cost-unit usd needs prices: give each model and role price = { input = …, output = … }"
-SAFETY = 1.2
-"""How much more than expected is kept for selection and test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ async def search(
     space: str,
     *,
     task: TaskLike,
-    method: str = "all",
+    method: str | None = None,
     settings: SearchSettings | None = None,
     resume: str | None = None,
     **measuring: Unpack[Measuring],
@@ -64,27 +64,35 @@ async def search(
     """
     asked = Asked(**measuring)
     settings = settings or SearchSettings()
+    method = method or usual_method(space)
+    cast = prepare_cast(session, task, asked.models, asked.roles)
     opened, found = await open_search(session, space, task, method, settings, asked)
-    spec = spec_of(opened, [], asked=_as_asked(space, task, method, settings, asked))
+    wanted = as_asked(space, task, method, settings, asked)
+    spec = spec_of(opened, [], asked=wanted, models=list(cast.models), roles=dict(cast.roles))
     if resume is not None:
-        await _check_same(session, resume, spec)
+        await check_same(session, resume, spec)
     recording = await session.record(
         "search",
         task=opened.name,
         spec=spec,
-        cast=prepare_cast(session, task, asked.models, asked.roles),
+        cast=cast,
         budget=asked.budget,
         seed=asked.seed,
         fresh=asked.fresh,
         resume=resume,
     )
-    begin(recording, asked.question_caps, opened)
+    begin(recording, asked.question_caps, opened, [each.workflow for each in found.structures()[-MOST_STRUCTURES:]])
     plan = _plan(recording, found, method, opened, settings, asked.question_caps)
     async with recording.closing() as ending:
         report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
         ending.ended_by = report.ended_by
         ending.document = report.document()
     return report
+
+
+def usual_method(space: str) -> str:
+    """Who proposes where nothing else is said: everything of a list, a surrogate in a large space."""
+    return "all" if space_kind(space) == "workflows" else "bayes"
 
 
 async def open_search(
@@ -96,43 +104,34 @@ async def open_search(
         UserError: When something is wrong with what was asked.
     """
     check_method(space_kind(space), method)
+    cast = prepare_cast(session, task, asked.models, asked.roles)
+    most_calls = asked.question_caps.calls
+    given = Given(max(1, len(cast.models)), None if most_calls is None else int(most_calls))
     opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
     if settings.split_seed is not None:
         opened = replace(opened, seed=settings.split_seed)
     _ = opened.split  # refuses a task that is too small to be split
-    return opened, open_space(space, Path.cwd())
+    found = open_space(await _with_found(session, space), Path.cwd(), given)
+    if isinstance(found, Grid) and not settings.anyway:
+        _check_worth(found, given.most_calls)
+    return opened, found
 
 
-def _as_asked(space: str, task: TaskLike, method: str, settings: SearchSettings, asked: Asked) -> dict[str, Any]:
-    """What was asked, as JSON values: everything that a resumed search must have in common with it."""
-    return {
-        "space": space,
-        "task": [task] if isinstance(task, str) else [] if isinstance(task, Task | UserTask) else list(task),
-        "method": method,
-        "settings": asdict(settings),
-        "models": list(asked.models),
-        "roles": dict(asked.roles),
-        "limit": asked.limit,
-        "fresh": asked.fresh,
-        "seed": asked.seed,
-        "budget": asdict(asked.budget or Budget()),
-        "caps": asdict(asked.question_caps),
-        "drop_bad_gold": asked.drop_bad_gold,
-    }
+async def _with_found(session: Session, space: str) -> str:
+    """A space whose ``run:ID`` are replaced by what those runs found."""
+    kind, _, listed = space.partition(":")
+    if kind != "workflows" or PREFIX not in listed:
+        return space
+    found = await found_workflows(session, split_specs(listed))
+    return f"{kind}:{','.join(map(str, found.workflows))}"
 
 
-async def _check_same(session: Session, run: str, spec: Mapping[str, Any]) -> None:
-    """A resumed search must be the one that was begun; only its budget may differ."""
-    record = await session.journal.read(lambda store: find_run(store, run))
-    begun: dict[str, Any] = decode(record.spec)
-    asked: dict[str, Any] = decode(encode(spec["asked"]))
-    known: dict[str, Any] = begun.get("asked") or {}
-    other = [name for name in asked if name != "budget" and asked[name] != known.get(name)]
-    if begun.get("data") != spec["data"]:
-        other.append("data")
-    if other:
+def _check_worth(space: Space, most_calls: int | None) -> None:
+    if most_calls is not None and most_calls < WORTH_SEARCHING:
         raise UserError(
-            f"run {run} was begun with other settings ({', '.join(other)}); it can only go on as it was begun"
+            f"{most_calls} calls a question leave {space.valid} of {space.raw} structures: below {WORTH_SEARCHING} "
+            "calls a search is not worth its cost (arXiv 2409.15254); measure two or three structures with "
+            "treadle eval, or add --anyway"
         )
 
 
@@ -140,28 +139,87 @@ def _plan(recording: Recording, space: Space, method: str, task: Task, settings:
     if settings.cost_unit == "usd" and not recording.priced:
         raise UserError(NEEDS_PRICES)
     unit: CostUnit = settings.cost_unit or ("usd" if recording.priced else "tokens")
-    most = min(settings.max_evals or MOST_STRUCTURES, space.valid or MOST_STRUCTURES)
+    most = most_evaluated(space, settings)
     return Plan(space, method, task, settings, unit, caps, most)
 
 
 @dataclass(slots=True)
 class _Search:
-    """The two parts of a search, and the money kept for the second."""
+    """The parts of a search: models ranked, structures raced, the end; and the money kept for it."""
 
     recording: Recording
     plan: Plan
     concurrency: int | None
     watch: Watch | None
-    study: Study = field(init=False)
+    reserve: Reserve = field(init=False)
     finale: Finale = field(init=False)
+    study: Study | None = None
+    ranking: Ranking | None = None
 
     def __post_init__(self) -> None:
         plan = self.plan
-        self.study = Study(
+        self.reserve = Reserve(self.recording, plan.task, plan.settings)
+        self.finale = Finale(
+            self.recording, plan.task, plan.settings, plan.unit, plan.caps, self.concurrency, self.watch
+        )
+
+    async def run(self) -> SearchReport:
+        """Rank, search, select, test."""
+        first = cheapest(self.plan.space, self.plan.most)
+        self.reserve.keep([each.workflow for each in (first[:1] if isinstance(self.plan.space, Grid) else first)])
+        if not self.recording.account.covers(Amount()):
+            return self._report("budget", self.reserve.too_small(self.plan.space, self.plan.most))
+        ended_by = await self._rank()
+        if ended_by == "done":
+            self.study = self._begin_study()
+            ended_by = await self.study.explore()
+        message = str(self.recording.limit or "") if ended_by == "budget" else ""
+        self.recording.account.set_aside(Amount())
+        chosen = self._finalists()
+        if ended_by != "interrupt" and chosen:
+            self.recording.limit = None if self.recording.in_time else self.recording.limit
+            ending = await self.finale.run(self.reserve.affordable(chosen))
+            ended_by = ended_by if ending == "done" else ending
+            message = message or str(self.recording.limit or "")
+        rows = [*self.reserve.rows, *self.finale.selected.values()]
+        ended_by = ended(ended_by, _together(rows))
+        if ended_by == "infra" and not message:
+            message = next((f"the provider failed: {row.first_failure}" for row in rows if row.first_failure), "")
+        report = self._report("infra" if ended_by == "done" and not self.finale.usable else ended_by, message)
+        if self.finale.winner is None or ended_by == "interrupt":
+            return report
+        plan = self.plan
+        return replace(report, regret=await regret(plan.task, plan.space, self.finale.winner, self.recording.models))
+
+    async def _rank(self) -> EndedBy:
+        """Rank the models where the space depends on which are better."""
+        space = self.plan.space
+        if not isinstance(space, Ranked) or len(space.ranking) < 2:
+            return "done"
+        singles = [structure.workflow for structure in space.singles()]
+        plan = self.plan
+        measurement = Measurement(
+            self.recording,
+            singles,
+            plan.task,
+            plan.task.split.search,
+            plan.settings.search_repeat,
+            caps=plan.caps,
+            concurrency=self.concurrency,
+            watch=self.watch,
+        )
+        self.ranking = await rank_models(measurement)
+        self.reserve.rows += self.ranking.rows
+        self.plan = replace(plan, space=space.ranked(self.ranking.places))
+        return self.ranking.ended_by
+
+    def _begin_study(self) -> Study:
+        plan = self.plan
+        return Study(
             self.recording,
             plan.task,
             plan.task.split.search,
-            open_strategy(plan.method, plan.space, self.recording.seed),
+            open_strategy(plan.method, plan.space, self.recording.seed, plan.settings),
             plan.settings,
             plan.unit,
             plan.caps,
@@ -170,81 +228,24 @@ class _Search:
             self.concurrency,
             self.watch,
             self._keep_for_later,
-        )
-        self.finale = Finale(
-            self.recording, plan.task, plan.settings, plan.unit, plan.caps, self.concurrency, self.watch
-        )
-
-    async def run(self) -> SearchReport:
-        """Search, select, test."""
-        self._keep_for_later(self.study)
-        if not self.recording.account.covers(Amount()):
-            return self._report("budget", self._too_small())
-        ended_by = await self.study.explore()
-        message = str(self.recording.limit or "") if ended_by == "budget" else ""
-        self.recording.account.set_aside(Amount())
-        chosen = self._finalists()
-        if ended_by != "interrupt" and chosen and self.study.trials:
-            self.recording.limit = None if self.recording.in_time else self.recording.limit
-            ending = await self.finale.run(chosen)
-            ended_by = ended_by if ending == "done" else ending
-            message = message or str(self.recording.limit or "")
-        rows = [*self.study.rows, *self.finale.selected.values()]
-        ended_by = ended(ended_by, _together(rows))
-        if ended_by == "infra" and not message:
-            message = next((f"the provider failed: {row.first_failure}" for row in rows if row.first_failure), "")
-        return self._report("infra" if ended_by == "done" and not self.finale.usable else ended_by, message)
-
-    def _finalists(self) -> list[Workflow]:
-        trials = {trial.structure.name: trial for trial in self.study.trials}
-        structures = {trial.structure.name: trial.structure.workflow for trial in self.study.trials}
-        if self.study.racing:
-            names: Sequence[str] = finalists(self.study.race.standing())
-        else:
-            weight = self.plan.settings.weight
-            whole = [trial for trial in trials.values() if trial.score is not None]
-            whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
-            names = [trial.structure.name for trial in whole[:FINALISTS]]
-        return [structures[name] for name in names if name in structures]
-
-    def _too_small(self) -> str:
-        """Why a budget cannot be begun with, and what would do."""
-        task, budget = self.plan.task, self.recording.account.budget
-        workflows = [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
-        _, closing = closing_calls(task, self.plan.settings, workflows)
-        calls = len(task.split.search) * sum(workflow.calls.high or workflow.calls.low for workflow in workflows)
-        tokens, usd = self._per_call(self.study)
-        needs = {
-            "usd": f"--budget-usd {SAFETY * (calls + closing) * usd:.3g}",
-            "calls": f"--budget-calls {calls + closing}",
-            "tokens": f"--budget-tokens {SAFETY * (calls + closing) * tokens:.0f}",
-        }
-        asked = [text for unit, text in needs.items() if getattr(budget, unit) is not None]
-        return (
-            f"the budget does not cover what selection and test can take (up to {closing} calls), so nothing was begun;"
-            f" {' '.join(asked)} would do for the whole search"
+            rows=self.reserve.rows,
         )
 
     def _keep_for_later(self, study: Study) -> None:
-        """Set aside what selection and test will cost, as far as is known by now."""
-        budget = self.recording.account.budget
-        if budget.calls is None and budget.usd is None and budget.tokens is None:
-            return
         alive = [trial.structure.workflow for trial in study.trials if trial.stopped_at is None]
-        possible = alive or [each.workflow for each in self.plan.space.structures()[: self.plan.most]]
-        _, calls = closing_calls(self.plan.task, self.plan.settings, possible)
-        tokens, usd = self._per_call(study)
-        self.recording.account.set_aside(Amount(calls, int(SAFETY * calls * tokens), SAFETY * calls * usd))
+        self.reserve.keep(alive or [each.workflow for each in cheapest(self.plan.space, self.plan.most)[:FINALISTS]])
 
-    def _per_call(self, study: Study) -> tuple[float, float]:
-        outcomes = [outcome for row in study.rows for outcome in row.outcomes if outcome.finished]
-        calls = sum(outcome.calls for outcome in outcomes)
-        if calls:
-            return sum(o.tokens for o in outcomes) / calls, sum(o.usd or 0.0 for o in outcomes) / calls
-        single = standard_baselines(self.plan.task)[0]
-        first = one_workflow(single, self.plan.task.split.search, self.recording.endpoint())
-        count = max(1.0, first.calls.low)
-        return first.tokens.low / count, (first.usd.low / count if first.usd else 0.0)
+    def _finalists(self) -> list[Workflow]:
+        study = self.study
+        if study is None:
+            return []
+        whole = [trial for trial in study.trials if trial.score is not None and trial.stopped_at is None]
+        if study.racing or not whole:
+            known = study.structures
+            return [known[name].workflow for name in finalists(study.race.standing())]
+        weight = self.plan.settings.weight
+        whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
+        return [trial.structure.workflow for trial in whole[:FINALISTS]]
 
     def _report(self, ended_by: EndedBy, message: str) -> SearchReport:
         tally = self.recording.tally
@@ -263,10 +264,11 @@ class _Search:
             self.plan.space,
             self.plan.method,
             self.recording.seed,
-            sorted(self.study.trials, key=lambda trial: trial.number),
+            sorted(self.study.trials if self.study else (), key=lambda trial: trial.number),
             self.finale,
             len(self.plan.task.split.test),
             spent,
+            self.ranking,
         )
 
 

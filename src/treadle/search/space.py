@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from treadle.workflows.base import Workflow
+
+if TYPE_CHECKING:
+    from treadle.evaluation.statistics.clusters import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,37 @@ class Space(Protocol):
         ...
 
 
+Value = int | bool | str | None
+Point = tuple[Value, ...]
+"""One value an axis; ``None`` where the structure has nothing of it."""
+
+
+@runtime_checkable
+class Grid(Space, Protocol):
+    """A finite space whose structures are points on named axes; `structures` are in the order of ``points``.
+
+    ``structures`` may be made when they are looked at: ask for single ones where a few are enough.
+    """
+
+    @property
+    def axes(self) -> Mapping[str, tuple[Value, ...]]:
+        """Every value that each axis takes, in an order that means something where the values have one."""
+        ...
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """All valid points, each once."""
+        ...
+
+    def features(self) -> FloatArray:
+        """The points for a surrogate: structures × features, each feature scaled to 0 to 1."""
+        ...
+
+    def costs(self) -> FloatArray:
+        """Calls of one question with each structure, as far as they are known before it is run."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What a search learned of one structure.
@@ -85,8 +119,9 @@ class Trial:
 class Strategy(Protocol):
     """Proposes structures; nothing else.
 
-    The same seed and the same results give the same proposals. ``tell`` brings all trials of a batch at once, in the
-    order of their numbers, before the next ``ask``.
+    The same seed and the same results give the same proposals. ``tell`` brings, before the next ``ask``, all trials
+    that have ended so far and that the next proposal may see, in the order of their numbers: earlier ones again, since
+    their differences to the others are known better now.
     """
 
     def ask(self, count: int) -> Sequence[Structure]:
@@ -94,5 +129,5 @@ class Strategy(Protocol):
         ...
 
     def tell(self, trials: Sequence[Trial]) -> None:
-        """Learn the results of a batch."""
+        """Learn the results of a batch; a number that was told before comes with better known ``centred`` values."""
         ...

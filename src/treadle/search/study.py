@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from statistics import fmean
 
@@ -55,6 +55,8 @@ class Study:
         most: Structures evaluated at most.
         planned: How many will race in all, where that is known.
         after_round: Called after every round.
+        trials: What has ended, in that order.
+        rows: Everything measured; each round adds to it.
     """
 
     recording: Recording
@@ -81,6 +83,11 @@ class Study:
         self.race = Race(block=len(self._blocks[0]), structures=self.planned)
 
     @property
+    def structures(self) -> dict[str, Structure]:
+        """Everything suggested so far, by name."""
+        return {runner.structure.name: runner.structure for runner in self._runners}
+
+    @property
     def racing(self) -> bool:
         """Whether structures may stop early: not where the objective counts cost, which the race does not see."""
         return self.settings.race and self.settings.weight == 0
@@ -94,6 +101,7 @@ class Study:
                 return "done"
             ended_by = await self._round(running)
             if ended_by != "done":
+                self._cut_off(running)
                 return ended_by
             self._settle(running)
             if self.after_round is not None:
@@ -105,13 +113,25 @@ class Study:
             if any(runner.trial is None for runner in self._runners[:seen]):
                 return
             if seen > self._told:
-                self.strategy.tell([runner.trial for runner in self._runners[self._told : seen] if runner.trial])
+                self.strategy.tell(self._known(seen))
                 self._told = seen
             asked = self.strategy.ask(1)
             if not asked:
                 return
             self._runners.append(_Runner(number, asked[0]))
             self.race.enter(asked[0].name)
+
+    def _known(self, seen: int) -> list[Trial]:
+        """The first trials, with what is known by now of how they differ from each other."""
+        first = [runner.trial for runner in self._runners[:seen] if runner.trial is not None]
+        points = self._differences([trial.structure.name for trial in first])
+        return [replace(trial, **points.get(trial.structure.name, {})) for trial in first]
+
+    def _differences(self, among: Sequence[str] | None = None) -> dict[str, dict[str, float]]:
+        return {
+            point.structure: {"centred": point.difference, "noise": point.noise}
+            for point in self.race.centred_differences(among)
+        }
 
     async def _round(self, running: Sequence[_Runner]) -> EndedBy:
         measurements: list[tuple[Measurement, list[_Runner]]] = []
@@ -151,25 +171,33 @@ class Study:
             block = self._blocks[runner.blocks]
             runner.blocks += 1
             self.race.tell(runner.structure.name, [_mean(runner.outcomes, cluster) for cluster in block])
+        points = self._differences()
         for runner in running:
             over = self.racing and self.race.is_dropped(runner.structure.name)
             if over or runner.blocks == len(self._blocks):
-                runner.trial = self._trial(runner, stopped=over and runner.blocks < len(self._blocks))
+                trial = self._trial(runner, stopped=over and runner.blocks < len(self._blocks))
+                runner.trial = replace(trial, **points.get(trial.structure.name, {}))
                 self.trials.append(runner.trial)
+
+    def _cut_off(self, running: Sequence[_Runner]) -> None:
+        """What is known of the structures that were still running when the search was ended."""
+        points = self._differences()
+        for runner in running:
+            if runner.blocks:
+                trial = self._trial(runner, stopped=True)
+                self.trials.append(replace(trial, **points.get(trial.structure.name, {})))
 
     def _trial(self, runner: _Runner, stopped: bool) -> Trial:
         scores = [outcome.score for outcome in runner.outcomes if outcome.score is not None]
         per_sample = Row("", (), (), (), 1, runner.outcomes).per_sample
-        points = {point.structure: point for point in self.race.centred_differences()}
-        point = points.get(runner.structure.name)
         met = len({outcome.id for outcome in runner.outcomes})
         return Trial(
             runner.number,
             runner.structure,
             met,
             fmean(scores) if scores else None,
-            point.difference if point else None,
-            point.noise if point else None,
+            None,
+            None,
             cost_of(per_sample, self.unit),
             per_sample,
             met if stopped else None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from treadle.errors import FailureClass
 from treadle.ledger.run import Run
@@ -16,7 +16,8 @@ class Sample:
     """One row of a task.
 
     ``target`` and ``hidden`` never reach a workflow. ``group`` clusters rows that belong together (same article, same
-    template): statistics and splits treat a group as one. ``line`` is the row's line in its file, from 1.
+    template): statistics and splits treat a group as one. ``further`` is what the user says after each answer, where a
+    question has several turns. ``line`` is the row's line in its file, from 1.
     """
 
     id: str
@@ -28,7 +29,35 @@ class Sample:
     hidden: Mapping[str, Any] = field(default_factory=dict[str, Any])
     public_tests: tuple[str, ...] = ()
     entry_point: str | None = None
+    further: tuple[str, ...] = ()
     line: int = 0
+
+
+Preferred = Literal["a", "b", "tie"]
+"""Which of two answers is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two answers, a and b, that a judge compared in both orders.
+
+    ``first`` is what it preferred where a stood first, ``second`` where b did; ``lengths`` are those of a and b in
+    characters.
+    """
+
+    first: Preferred
+    second: Preferred
+    lengths: tuple[int, int]
+
+    @property
+    def winner(self) -> Preferred:
+        """What both orders agree on; a tie where they do not."""
+        return self.first if self.first == self.second else "tie"
+
+    @property
+    def value(self) -> float:
+        """1 where a won, 0 where b did, 0.5 for a tie."""
+        return {"a": 1.0, "b": 0.0, "tie": 0.5}[self.winner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +65,15 @@ class Score:
     """What a scorer says of one answer.
 
     ``value`` is between 0 and 1; ``answer`` is what was read from the reply and graded; ``failure`` is set when there
-    was nothing to grade (``format``) or a graded program died (``crash``, ``timeout``); it then counts as 0.
+    was nothing to grade (``format``) or a graded program died (``crash``, ``timeout``); it then counts as 0. ``duels``
+    are the comparisons that a pairwise judge came to it by, the graded answer as a: one a turn.
     """
 
     value: float
     answer: str
     reason: str = ""
     failure: FailureClass | None = None
+    duels: tuple[Duel, ...] = ()
 
 
 class Scorer(Protocol):
@@ -79,4 +110,26 @@ class Scorer(Protocol):
 
     def show(self, target: Any) -> str:
         """A target as an answer."""
+        ...
+
+
+@runtime_checkable
+class Comparer(Protocol):
+    """A scorer that compares two answers, so that its judge can be held against what people preferred."""
+
+    async def compare(
+        self, sample: Sample, turn: int, a: Sequence[str], b: Sequence[str], run: Run
+    ) -> tuple[Duel | None, str]:
+        """Compare two sides' answers to one turn, in both orders.
+
+        Args:
+            sample: The question.
+            turn: Which of its turns is judged, from 1.
+            a: One side's answers up to this turn, or the last of them.
+            b: The other side's.
+            run: Where the judge is asked.
+
+        Returns:
+            The comparison, or ``None`` where an order brought no verdict, and the judge's words.
+        """
         ...

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from treadle.errors import NotYetError, UnknownNameError
 from treadle.lookup import find_module, find_object, looks_like_path
+from treadle.tasks.arena_hard import open_arena_hard
 from treadle.tasks.bbh import open_bbh
 from treadle.tasks.decorator import UserTask, open_user_task
 from treadle.tasks.gsm8k import open_gsm8k
 from treadle.tasks.hub import open_hub
 from treadle.tasks.jsonl import open_jsonl
 from treadle.tasks.math import open_math
+from treadle.tasks.mt_bench import open_mt_bench
 from treadle.tasks.opening import Opening
 from treadle.tasks.qa import open_drop, open_hotpotqa
 from treadle.tasks.reasoning_gym import open_reasoning_gym
@@ -27,6 +29,8 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
     "bbh": open_bbh,
     "drop": open_drop,
     "hotpotqa": open_hotpotqa,
+    "mt-bench": open_mt_bench,
+    "arena-hard": open_arena_hard,
     "jsonl": open_jsonl,
     "reasoning-gym": open_reasoning_gym,
     "hf": open_hub,
@@ -35,8 +39,6 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
 _LATER = (
     "humaneval",
     "mbpp",
-    "mt-bench",
-    "arena-hard",
     "quixbugs",
     "program",
     "swe",

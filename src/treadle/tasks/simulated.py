@@ -7,28 +7,29 @@ from treadle.models.simulated_questions import SimulatedQuestion, simulated_ques
 from treadle.tasks.base import Sample
 from treadle.tasks.opening import Opening
 from treadle.tasks.scorers.exact import ExactScorer
+from treadle.tasks.simulated_archon import NAMES, models_of, open_simulated_archon
 from treadle.tasks.spec import Options, read_spec
 from treadle.tasks.task import Task
 
 SIZES = (40, 30, 60)
 """Samples of the search, selection and test parts, unless options say otherwise."""
-SKILLS = {
-    "llm": {"strong": 0.8, "llm": 0.65, "weak": 0.5},
-    "archon": {f"m{number}": round(0.8 - 0.03 * number, 2) for number in range(1, 11)},
-}
-"""The simulations, and the skill of each model that they bring, the strong one first."""
+SKILLS = {"llm": {"strong": 0.8, "llm": 0.65, "weak": 0.5}}
+"""The simulations of plain skill, and that of each model that they bring, the strong one first."""
 
 
 def open_simulated(opening: Opening) -> Task:
     """Open a simulated set.
 
     Options: ``seed``; ``search``, ``selection`` and ``test``, the sizes of the parts; ``answers``, how many answers a
-    question can have; ``spread``, the standard deviation of the questions' difficulty.
+    question can have; ``spread``, the standard deviation of the questions' difficulty. For ``archon`` and
+    ``archon-null`` see `treadle.tasks.simulated_archon`.
 
     Raises:
         UnknownNameError: No such simulation.
     """
     options = opening.options
+    if opening.spec.place in NAMES:
+        return open_simulated_archon(opening)
     _skills(opening.spec.place)
     parts = ("search", "selection", "test")
     search, selection, test = (options.whole(part, size, least=1) for part, size in zip(parts, SIZES, strict=True))
@@ -53,13 +54,15 @@ def simulated_models(spec: str) -> tuple[str, ...]:
         UnknownNameError: No such simulation.
     """
     read = read_spec(spec)
+    if read.place in NAMES:
+        return models_of(read)
     seed = Options.of(read).whole("seed", 1)
     return tuple(f"simulated:{name}?skill={skill:g}&seed={seed}" for name, skill in _skills(read.place).items())
 
 
 def _skills(name: str) -> dict[str, float]:
     if name not in SKILLS:
-        raise UnknownNameError("simulation", name, SKILLS)
+        raise UnknownNameError("simulation", name, (*SKILLS, *NAMES))
     return SKILLS[name]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -12,7 +12,10 @@ import msgspec
 
 from treadle.errors import DatasetError, UserError
 from treadle.ledger.problem import Problem
+from treadle.models.base import Message
+from treadle.parsing.thinking import without_thinking
 from treadle.tasks.base import Sample, Scorer
+from treadle.tasks.human_labels import HumanLabel
 from treadle.tasks.split import SHARES, Split, split_samples, unit_of
 
 Example = tuple[str, str]
@@ -33,6 +36,7 @@ class Task:
         shares: Weights of the search, selection and test parts.
         drop_bad_gold: Whether samples whose own reference is graded wrong are counted out instead of refused.
         dropped: Ids that were counted out.
+        labels: Pairs of answers of which people said which is better; a judge can be held against them.
 
     Raises:
         DatasetError: No samples, or two with the same id.
@@ -45,6 +49,7 @@ class Task:
     shares: tuple[float, float, float] = SHARES
     drop_bad_gold: bool = False
     dropped: tuple[str, ...] = ()
+    labels: tuple[HumanLabel, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.samples:
@@ -71,6 +76,11 @@ class Task:
         return digest.hexdigest()
 
     @property
+    def origins(self) -> Mapping[str, str]:
+        """Of a task joined from several, the name of the one that each sample comes from."""
+        return {}
+
+    @property
     def split_seed(self) -> int:
         """The seed of the split."""
         return int(self.hash[:12], 16) if self.seed is None else self.seed
@@ -90,10 +100,31 @@ class Task:
         Examples are solved samples of the search part, without the sample itself and its group: a search sample sees
         all but its own fold of groups, so that few lists are shared by all.
         """
+        return self._problem(sample, sample.input, sample.messages)
+
+    def next_problem(self, sample: Sample, answers: Sequence[str]) -> Problem | None:
+        """What a workflow sees of a sample's next turn: the chat so far, with its own answers as they were shown.
+
+        Args:
+            sample: A sample.
+            answers: The answers to its first turns, in order; at least one. Their thinking is left out of the chat.
+
+        Returns:
+            ``None`` after the last turn, and where the last answer is empty: there is nothing to go on from.
+        """
+        shown = [without_thinking(answer).strip() for answer in answers]
+        if len(shown) > len(sample.further) or not shown[-1]:
+            return None
+        turns = list(sample.messages or (Message("user", sample.input),))
+        for answer, asked in zip(shown, sample.further, strict=False):
+            turns += [Message("assistant", answer), Message("user", asked)]
+        return self._problem(sample, sample.further[len(shown) - 1], tuple(turns))
+
+    def _problem(self, sample: Sample, text: str, messages: tuple[Message, ...] | None) -> Problem:
         return Problem(
-            sample.input,
+            text,
             id=sample.id,
-            messages=sample.messages,
+            messages=messages,
             fields=sample.fields,
             same=self.scorer.same,
             public_tests=sample.public_tests,
@@ -156,6 +187,8 @@ def _content(sample: Sample) -> bytes:
         sample.public_tests,
         sample.entry_point,
     )
+    if sample.further:
+        row += (sample.further,)
     try:
         return _ENCODER.encode(row)
     except (UnicodeEncodeError, ValueError, TypeError, msgspec.ValidationError) as error:

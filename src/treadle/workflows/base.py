@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
+
+if TYPE_CHECKING:
+    from treadle.operators.player import Player
 
 AnswerFunction = Callable[[Problem, Run], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Logical calls of one question, at least and at most; ``high`` is ``None`` where nothing bounds them."""
+    """Logical calls of one question, at least and at most; ``high`` is ``None`` where nothing bounds them.
+
+    ``usual`` is what it takes where nothing goes wrong, where that is known.
+    """
 
     low: int
     high: int | None
+    usual: int | None = None
+
+    @property
+    def likely(self) -> int:
+        """What to plan with: the usual number, else the most, else the least."""
+        return self.usual or self.high or self.low
 
     @classmethod
     def exactly(cls, calls: int) -> Calls:
@@ -33,12 +46,16 @@ class Workflow:
         answer: The async function itself.
         calls: Calls of one question; ``Calls(1, None)`` for a user's own function.
         votes: Whether answers are compared with the task's equality.
+        players: Who is asked besides whoever is given: from the models given, and who is named for which role.
+        remarks: What was not understood where it was read from.
     """
 
     name: str
     answer: AnswerFunction
     calls: Calls
     votes: bool = False
+    players: Callable[[Sequence[str], Callable[[str], str | None]], Sequence[Player]] | None = None
+    remarks: tuple[str, ...] = ()
 
     async def __call__(self, problem: Problem, run: Run) -> str:
         """Answer a problem."""

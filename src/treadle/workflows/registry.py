@@ -7,6 +7,9 @@ from pathlib import Path
 
 from treadle.errors import NotYetError, UnknownNameError, UserError
 from treadle.lookup import find_object, looks_like_path
+from treadle.workflows.archon.named import Blender, MixtureOfAgents, SelfMixtureOfAgents
+from treadle.workflows.archon.workflow import PREFIX as ARCHON
+from treadle.workflows.archon.workflow import open_archon
 from treadle.workflows.base import Workflow
 from treadle.workflows.best_of_n import BestOfN
 from treadle.workflows.cot import ChainOfThought
@@ -22,12 +25,21 @@ from treadle.workflows.single import Single
 
 WORKFLOWS: Mapping[str, type[NamedWorkflow]] = {
     kind.name: kind
-    for kind in (Single, ChainOfThought, SelfConsistency, BestOfN, SelfRefine, Diverse, Debate, MedPrompt)
+    for kind in (
+        Single,
+        ChainOfThought,
+        SelfConsistency,
+        BestOfN,
+        SelfRefine,
+        Diverse,
+        Debate,
+        MedPrompt,
+        MixtureOfAgents,
+        SelfMixtureOfAgents,
+        Blender,
+    )
 }
 KEPT_NAMES = (
-    "moa",
-    "self-moa",
-    "blender",
     "alphacodium",
     "program-of-thought",
     "react",
@@ -41,7 +53,7 @@ KEPT_NAMES = (
     "evaluator-optimizer",
 )
 """Names that the contract keeps free for later versions."""
-KEPT_PREFIXES = ("archon:", "code:", "run:", "portfolio:")
+KEPT_PREFIXES = ("code:", "portfolio:")
 """Beginnings of such names."""
 
 
@@ -57,10 +69,14 @@ def open_workflow(spec: str, *, folder: Path) -> Workflow:
         NotYetError: The name is kept for a later version.
         UserError: A setting is unknown or has a value that it does not take, or a user's module cannot be used.
     """
+    if spec.startswith(ARCHON):
+        return open_archon(spec, folder=folder)
     name, options = split_options(spec)
     kind = WORKFLOWS.get(name)
     if kind is not None:
         return read_settings(kind, name, options).workflow
+    if name.startswith("run:"):
+        raise UserError(f"{name}: what a run found is looked up in a store; give the name to a command or a session")
     if name in KEPT_NAMES or name.startswith(KEPT_PREFIXES):
         raise NotYetError(name)
     if looks_like_path(name):

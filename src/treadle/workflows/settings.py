@@ -106,6 +106,11 @@ def one_of(default: T, words: Sequence[T]) -> T:
     return field(default=default, metadata={_KEY: Setting(OneOf(cast("tuple[str, ...]", tuple(words))), False)})
 
 
+def setting_kinds(settings: Any) -> dict[str, Kind]:
+    """What values each setting of a workflow takes."""
+    return {each.name: _setting(each).kind for each in fields(settings)}
+
+
 def check_settings(name: str, settings: Any) -> None:
     """Refuse values that a workflow's settings do not take.
 

@@ -29,7 +29,7 @@ class JudgeRun:
     def child(self, name: str) -> JudgeRun:
         return self
 
-    async def ask(self, prompt: Sequence[Message], *, role: str | None = None) -> Completion:
+    async def ask(self, prompt: Sequence[Message], *, role: str | None = None, draw: int = 0) -> Completion:
         self.asked.append(prompt)
         self.roles.add(role)
         return Completion(self.reply(prompt))

@@ -78,11 +78,13 @@ async def _baseline(session: Session, task: list[str], options: BaselineOptions)
         print_json(document)
         say(*map(str, unusable))
     else:
-        from treadle.cli import tables
+        from treadle.cli import judge_tables, tables, task_tables
 
+        more = (task_tables.per_task(document["results"]), judge_tables.judged(document))
+        partial = partial_rows(report.report)
         simulated = is_simulated(session, [*task, *named(session, options)])
         print_text(
-            tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report.report)),
+            tables.measured(document, screen_width(), simulated, report.message, unusable, partial, more),
             tables.advice(document),
         )
     code = exit_code(report.ended_by, usable=all(row["score"] is not None for row in document["results"]))

@@ -130,9 +130,12 @@ def _show(
         print_json(document)
         say(*map(str, unusable))
         return
-    from treadle.cli import tables
+    from treadle.cli import judge_tables, tables, task_tables
 
     simulated = is_simulated(session, [*task, *named(session, options)])
-    print_text(tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report)))
+    more = (task_tables.per_task(document["results"]), judge_tables.judged(document))
+    print_text(
+        tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report), more)
+    )
     if found is not None:
         print_text("", tables.compared(found.document()))

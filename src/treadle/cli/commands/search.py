@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """treadle search --space 'workflows:single,cot,self-consistency?n=5' --task gsm8k:test.jsonl --dry-run
 treadle search --space 'workflows:single,cot,self-consistency?n=5' --task gsm8k:test.jsonl --model weak
-treadle search --space workflows:cot,diverse --task math:test.jsonl --model weak --objective cheapest --margin 3"""
+treadle search --space workflows:cot,diverse --task math:test.jsonl --model weak --objective cheapest --margin 3
+treadle search --space archon --task simulated:archon --max-evals 24"""
 _GOAL, _COURSE, _TEST = "Goal", "Course", "Test"
 
 
@@ -52,6 +53,12 @@ class SearchOptions(Measuring):
         bool, typer.Option("--race/--no-race", help="Stop hopeless structures early.", rich_help_panel=_COURSE)
     ] = True
     search_repeat: Annotated[int, _option("--search-repeat", "R", "Draws of every search question.", _COURSE)] = 1
+    schedule: Annotated[
+        str, _option("--schedule", "default|paper", "Of bayes: a small start, or the paper's 240 random ones.", _COURSE)
+    ] = "default"
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Search although a cap leaves too little.", rich_help_panel=_COURSE)
+    ] = False
     resume: Annotated[
         str | None, _option("--resume", "RUN", "Go on with a run that was ended.", _COURSE, show_default=False)
     ] = None
@@ -81,6 +88,8 @@ class SearchOptions(Measuring):
             test_repeat=self.test_repeat,
             split_seed=self.split_seed,
             search_repeat=self.search_repeat,
+            schedule=self.schedule,  # pyright: ignore[reportArgumentType]  checked by the settings themselves
+            anyway=self.anyway,
         )
 
 
@@ -94,7 +103,12 @@ def search(
         list[str] | None,
         typer.Option("--task", metavar="T", help="Such as gsm8k:test.jsonl; repeatable.", show_default=False),
     ] = None,
-    method: Annotated[str, typer.Option("--method", metavar="M", help="Who proposes: all or random.")] = "all",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", metavar="M", help="Who proposes: all, random, greedy, bayes, tpe.", show_default=False
+        ),
+    ] = None,
 ) -> int:
     """Find a structure, and say honestly whether it is better than the baselines.
 
@@ -102,13 +116,13 @@ def search(
     """
     from treadle.cli.running import in_session
 
+    if space is not None:
+        _check_space(space)
     asked = _asked(space, task, method, options)
     resume, given = options.resume, given_options(context)
     if resume is None and not (space and task):
         missing = "--task" if space else "--space"
         raise UserError(f"missing option {missing}; `treadle search --help` shows how it is used")
-    if space is not None:
-        _check_space(space)
 
     async def work(session: Session) -> int:
         known = asked if resume is None else await _begun(session, resume, asked, given)
@@ -134,12 +148,14 @@ def _check_space(space: str) -> None:
         raise UserError(f"unknown space {space!r}; to choose from workflows, write workflows:{names}") from None
 
 
-def _asked(space: str | None, task: list[str] | None, method: str, options: SearchOptions) -> dict[str, Any]:
+def _asked(space: str | None, task: list[str] | None, method: str | None, options: SearchOptions) -> dict[str, Any]:
     """What is asked for, in the form in which the store keeps it; budgets apart."""
+    from treadle.search.search import usual_method
+
     return {
         "space": space,
         "task": task,
-        "method": method,
+        "method": method or (usual_method(space) if space else ""),
         "settings": asdict(options.settings()),
         "models": list(options.cast()),
         "roles": options.roles(),
@@ -200,6 +216,7 @@ async def _estimate(session: Session, asked: dict[str, Any], options: SearchOpti
         settings=SearchSettings(**asked["settings"]),
         models=models,
         roles=roles,
+        caps=Budget(**asked["caps"]),
     )
     budget = Budget(**asked.get("budget", {})).merged(options.budget())
     cast = prepare_cast(session, asked["task"], models, roles)

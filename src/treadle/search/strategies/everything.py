@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.search.settings import SearchSettings
 from treadle.search.space import Space, Structure, Trial
 
 
@@ -13,9 +14,10 @@ class Everything:
     Args:
         space: A finite space.
         seed: Not used: there is nothing to choose.
+        settings: Not used.
     """
 
-    def __init__(self, space: Space, seed: int) -> None:
+    def __init__(self, space: Space, seed: int, settings: SearchSettings) -> None:
         self._left = list(space.structures())
 
     def ask(self, count: int) -> Sequence[Structure]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from treadle.search.settings import SearchSettings
 from treadle.search.space import Space, Structure, Trial
 
 
@@ -14,9 +15,10 @@ class RandomOrder:
     Args:
         space: A finite space.
         seed: Seeds the order.
+        settings: Not used.
     """
 
-    def __init__(self, space: Space, seed: int) -> None:
+    def __init__(self, space: Space, seed: int, settings: SearchSettings) -> None:
         self._structures = space.structures()
         self._order = Random(seed).sample(range(len(self._structures)), len(self._structures))
 

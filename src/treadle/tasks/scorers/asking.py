@@ -35,7 +35,7 @@ async def ask_judge(
     words = ""
     for _ in range(2):
         try:
-            completion = await run.ask(turns, role="judge")
+            completion = await run.ask(turns, role="judge", draw=0)
         except (FormatError, TruncatedError) as error:
             return None, str(error)
         words = without_thinking(completion.text).strip()

@@ -1,0 +1,109 @@
+"""Paid calls until the incumbent is within 1 point of the best: sharing and racing against the published schedule.
+
+Through the ledger, on `simulated:archon` with its ten simulated models and 40 search questions. Ours: `bayes`, with
+shared calls and racing. The paper's: 240 random structures, then expected improvement, every structure on every
+question, every call paid (arXiv 2409.15254, section 3.4). The incumbent is the structure that is ahead of the field.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from treadle.config import Settings, StoreSettings
+from treadle.ledger.budget import Budget
+from treadle.ledger.recording import Cast
+from treadle.ledger.session import Session
+from treadle.search.settings import PAPER_STRUCTURES, SearchSettings
+from treadle.search.spaces.archon import ArchonSpace
+from treadle.search.spaces.open import open_space
+from treadle.search.strategies.registry import open_strategy
+from treadle.search.study import Study
+from treadle.tasks.open import open_task
+from treadle.tasks.simulated import simulated_models
+from treadle.tasks.simulated_archon import SimulatedArchonTask
+
+WITHIN = 0.01
+MOST_SHARE = 0.1
+
+
+@dataclass
+class Course:
+    """What a search had after each round."""
+
+    calls: list[int] = field(default_factory=list[int])
+    structures: list[int] = field(default_factory=list[int])
+    behind: list[float] = field(default_factory=list[float])
+
+    def first(self, within: float) -> tuple[int, int] | None:
+        """Calls and structures when the incumbent first was so near to the best."""
+        for calls, structures, behind in zip(self.calls, self.structures, self.behind, strict=True):
+            if behind <= within:
+                return calls, structures
+        return None
+
+
+async def searched(seed: int, settings: SearchSettings, most: int, *, shared: bool, within: float) -> Course:
+    """One search on a surface; stops when its incumbent is near enough."""
+    spec = f"simulated:archon?seed={seed}"
+    task = cast("SimulatedArchonTask", open_task(spec, folder=Path()))
+    models = simulated_models(spec)
+    space = cast("ArchonSpace", open_space("archon-9576", Path()))
+    truth = task.true_scores([space.structure(point) for point in space.points], models)
+    places = {structure.name: place for place, structure in enumerate(space.structures())}
+    course = Course()
+
+    async with Session(Settings(store=StoreSettings("sqlite:///:memory:"))) as session:
+        recording = await session.record("benchmark", cast=Cast(models), seed=seed)
+
+        def after(study: Study) -> None:
+            tally = recording.tally
+            standing = [row for row in study.race.standing() if row.stopped_at is None and row.effect is not None]
+            furthest = max((row.n for row in standing), default=0)
+            best = next((row.structure for row in standing if row.n == furthest), None)
+            course.calls.append(tally.paid if shared else tally.logical)
+            course.structures.append(len(study.structures))
+            course.behind.append(float(truth.max() - truth[places[best]]) if best else 1.0)
+            if course.behind[-1] <= within:
+                session.interrupt()
+
+        strategy = open_strategy("bayes", space, seed, settings)
+        study = Study(
+            recording, task, task.split.search, strategy, settings, "calls", Budget(), most, most, after_round=after
+        )
+        await study.explore()
+    return course
+
+
+def main(*, quick: bool) -> bool:
+    """Print the figures; whether ours pays no more than a tenth."""
+    seeds = (1,) if quick else (1, 2, 3)
+    print(f"PAID CALLS  archon-9576 on simulated:archon, seeds {', '.join(map(str, seeds))}, 40 search questions")
+    ours_at: list[float] = []
+    paper_at: list[float] = []
+    for seed in seeds:
+        ours = asyncio.run(searched(seed, SearchSettings(), 100, shared=True, within=WITHIN))
+        found = ours.first(WITHIN)
+        ours_at.append(found[0] if found else float("inf"))
+        shown = (
+            f"{found[0]:,} paid calls, {found[1]} structures" if found else f"not within {ours.calls[-1]:,} paid calls"
+        )
+        print(f"  seed {seed}: bayes with sharing and racing  {shown}", flush=True)
+        if quick:
+            continue
+        schedule = SearchSettings(schedule="paper", race=False)
+        paper = asyncio.run(searched(seed, schedule, PAPER_STRUCTURES, shared=False, within=WITHIN))
+        there = paper.first(WITHIN)
+        paper_at.append(there[0] if there else paper.calls[-1])
+        shown = f"{there[0]:,} calls, {there[1]} structures" if there else f"not within {paper.calls[-1]:,} calls"
+        print(f"  seed {seed}: schedule paper without both     {shown}", flush=True)
+    if quick:
+        return True
+    ours_median, paper_median = float(np.median(ours_at)), float(np.median(paper_at))
+    share = ours_median / paper_median
+    print(f"  medians {ours_median:,.0f} against {paper_median:,.0f}: {share:.3f} (to be {MOST_SHARE} or less)")
+    return ours_median <= MOST_SHARE * paper_median

@@ -1,0 +1,1 @@
+"""The kinds of component, one file each."""
