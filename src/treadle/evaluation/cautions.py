@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from treadle.errors import Caution
 from treadle.ledger.recording import Recording
+from treadle.models.base import Served
 from treadle.workflows.base import Workflow
 
 SMALL = 8.0
@@ -33,7 +34,7 @@ def caution(recording: Recording, workflows: Sequence[Workflow]) -> None:
         said.update(dict.fromkeys(workflow.remarks))
         for player in workflow.players(recording.models, recording.named) if workflow.players else ():
             endpoint = recording.endpoint(player.role, player.model)
-            size = parameters(endpoint.identity.name)
+            size = parameters(endpoint.model.source if isinstance(endpoint.model, Served) else endpoint.identity.name)
             if player.role == "fuser" and size is not None and size < SMALL:
                 said[_SMALL_FUSER.format(model=endpoint.alias, size=size)] = None
     for text in said:

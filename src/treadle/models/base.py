@@ -198,6 +198,11 @@ class Served(Protocol):
         """Tokens of prompt and reply together."""
         ...
 
+    @property
+    def source(self) -> str:
+        """The name of the file that it serves."""
+        ...
+
     async def start(self) -> None:
         """Be ready to answer; called before every call, so quick once it is."""
         ...

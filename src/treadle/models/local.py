@@ -134,6 +134,11 @@ class LocalModel:
         """Tokens of prompt and reply together."""
         return self._serving.context
 
+    @property
+    def source(self) -> str:
+        """The name of the file that it serves."""
+        return self._path.name
+
     async def start(self) -> None:
         """Start the server and wait until it is ready, so that the first call's latency is the model's own."""
         await self._client()

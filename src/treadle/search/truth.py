@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class KnownTruth(Protocol):
-    """A task that knows the true score of structures, because it is simulated."""
+    """A task that knows the true score of workflows, because it is simulated."""
 
     def true_score(self, workflow: Workflow, models: Sequence[str]) -> float | None:
         """The true score of a workflow, a fraction; ``None`` where it is not known."""
         ...
+
+
+@runtime_checkable
+class KnownSurface(KnownTruth, Protocol):
+    """One that knows those of many structures at once."""
 
     def true_scores(self, structures: Sequence[Archon], models: Sequence[str]) -> FloatArray:
         """The true score of each structure, a fraction."""
@@ -49,6 +54,8 @@ async def regret(task: Task, space: Space, winner: Workflow, models: Sequence[st
 def _regret(task: KnownTruth, space: Space, winner: Workflow, models: Sequence[str]) -> float | None:
     found = task.true_score(winner, models)
     if isinstance(space, ArchonSpace):
+        if not isinstance(task, KnownSurface):
+            return None
         best: float | None = float(task.true_scores([space.structure(point) for point in space.points], models).max())
     else:
         scores = [task.true_score(structure.workflow, models) for structure in space.structures()]

@@ -8,6 +8,7 @@ from treadle.tasks.base import Sample
 from treadle.tasks.opening import Opening
 from treadle.tasks.scorers.exact import ExactScorer
 from treadle.tasks.simulated_archon import NAMES, models_of, open_simulated_archon
+from treadle.tasks.simulated_votes import SimulatedTask
 from treadle.tasks.spec import Options, read_spec
 from treadle.tasks.task import Task
 
@@ -33,14 +34,13 @@ def open_simulated(opening: Opening) -> Task:
     _skills(opening.spec.place)
     parts = ("search", "selection", "test")
     search, selection, test = (options.whole(part, size, least=1) for part, size in zip(parts, SIZES, strict=True))
-    questions = simulated_questions(
-        options.whole("seed", 1),
-        search + selection + test,
-        answers=options.whole("answers", 2, least=2),
-        spread=options.number("spread", 0.0),
-    )
-    return opening.task(
-        [_sample(question) for question in questions], ExactScorer(marked=True), (search, selection, test)
+    answers, spread = options.whole("answers", 2, least=2), options.number("spread", 0.0)
+    count = search + selection + test
+    questions = simulated_questions(options.whole("seed", 1), count, answers=answers, spread=spread)
+    samples = [_sample(question) for question in questions]
+    plain = opening.task(samples, ExactScorer(marked=True), (search, selection, test))
+    return SimulatedTask(
+        plain.name, plain.samples, plain.scorer, plain.seed, plain.shares, answers=answers, spread=spread
     )
 
 

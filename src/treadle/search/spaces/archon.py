@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from treadle.search.space import Point, Structure, Value
@@ -61,19 +61,12 @@ class ArchonSpace:
     @property
     def points(self) -> Sequence[Point]:
         """All valid points."""
-        return self._points
+        return self._counted[0]
 
-    @cached_property
-    def _points(self) -> Sequence[Point]:
-        points = list(self.dials.points())
-        rules = self.dials.call_rules
-        if not rules and self.most_calls is None:
-            return points
-        most = float("inf") if self.most_calls is None else self.most_calls
-        counted = [(point, self.structure(point).count()) for point in points]
-        return [
-            point for point, calls in counted if calls <= most and all(rule(terms_of(point, calls)) for rule in rules)
-        ]
+    @property
+    def _counted(self) -> tuple[Sequence[Point], Sequence[int]]:
+        """All valid points, and the calls of each: they do not depend on which model is where."""
+        return _counted(replace(self, name="", ranking=tuple(range(1, len(self.ranking) + 1))))
 
     @property
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
@@ -122,7 +115,7 @@ class ArchonSpace:
         """Calls of one question."""
         import numpy as np
 
-        return np.array([self.structure(point).count() for point in self.points], dtype=np.float64)
+        return np.array(self._counted[1], dtype=np.float64)
 
     def document(self) -> dict[str, Any]:
         """Name, counts, axes and constraints as JSON values."""
@@ -134,6 +127,20 @@ class ArchonSpace:
             "axes": self.dials.axes(),
             "constraints": [*self.dials.rules, *most],
         }
+
+
+@lru_cache(maxsize=8)
+def _counted(space: ArchonSpace) -> tuple[Sequence[Point], Sequence[int]]:
+    rules = space.dials.call_rules
+    most = float("inf") if space.most_calls is None else space.most_calls
+    points: list[Point] = []
+    calls: list[int] = []
+    for point in space.dials.points():
+        count = space.structure(point).count()
+        if count <= most and all(rule(terms_of(point, count)) for rule in rules):
+            points.append(point)
+            calls.append(count)
+    return points, calls
 
 
 class _Structures(Sequence[Structure]):
