@@ -30,6 +30,7 @@ METHODS = ("random", "greedy", "bayes", "tpe")
 STRUCTURES = 20
 WAVE = 8
 SAMPLES = 400
+LEAST_POWER = 0.8
 
 
 @dataclass
@@ -159,5 +160,6 @@ def main(*, quick: bool) -> bool:
             else:
                 lifted = sum(each.lifted for each in found)
                 print(f"  {'':<28s} a truly better one won {rate(lifted, runs)}")
+                passed &= (clopper_pearson(counts[0], runs) or (0.0, 1.0))[1] >= LEAST_POWER
     print(f"  {time.perf_counter() - began:.0f} s")
     return passed

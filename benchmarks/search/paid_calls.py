@@ -3,6 +3,8 @@
 Through the ledger, on `simulated:archon` with its ten simulated models and 40 search questions. Ours: `bayes`, with
 shared calls and racing. The paper's: 240 random structures, then expected improvement, every structure on every
 question, every call paid (arXiv 2409.15254, section 3.4). The incumbent is the structure that is ahead of the field.
+A fused answer has little luck here (`fuse_noise=0.1`), so that 40 questions can tell structures 2 points apart; at the
+default of 0.6 neither way comes within 1 point, since no 40 questions show it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from treadle.config import Settings, StoreSettings
 from treadle.ledger.budget import Budget
 from treadle.ledger.recording import Cast
 from treadle.ledger.session import Session
-from treadle.search.settings import PAPER_STRUCTURES, SearchSettings
+from treadle.search.settings import SearchSettings
 from treadle.search.spaces.archon import ArchonSpace
 from treadle.search.spaces.open import open_space
 from treadle.search.strategies.registry import open_strategy
@@ -27,6 +29,9 @@ from treadle.tasks.open import open_task
 from treadle.tasks.simulated import simulated_models
 from treadle.tasks.simulated_archon import SimulatedArchonTask
 
+OPTIONS = "fuse_noise=0.1"
+OURS, PAPER = 120, 300
+"""Structures after which either way is stopped, near enough or not."""
 WITHIN = 0.01
 MOST_SHARE = 0.1
 
@@ -49,7 +54,7 @@ class Course:
 
 async def searched(seed: int, settings: SearchSettings, most: int, *, shared: bool, within: float) -> Course:
     """One search on a surface; stops when its incumbent is near enough."""
-    spec = f"simulated:archon?seed={seed}"
+    spec = f"simulated:archon?seed={seed}&{OPTIONS}"
     task = cast("SimulatedArchonTask", open_task(spec, folder=Path()))
     models = simulated_models(spec)
     space = cast("ArchonSpace", open_space("archon", Path()))
@@ -80,30 +85,39 @@ async def searched(seed: int, settings: SearchSettings, most: int, *, shared: bo
 
 
 def main(*, quick: bool) -> bool:
-    """Print the figures; whether ours pays no more than a tenth."""
+    """Print the figures; whether ours pays no more than a tenth for coming as near as the paper's schedule."""
     seeds = (1,) if quick else (1, 2, 3)
-    print(f"PAID CALLS  the space archon on simulated:archon, seeds {', '.join(map(str, seeds))}, 40 search questions")
-    ours_at: list[float] = []
-    paper_at: list[float] = []
+    shown = ", ".join(map(str, seeds))
+    print(f"PAID CALLS  the space archon on simulated:archon?{OPTIONS}, seeds {shown}, 40 search questions")
+    shares: list[float] = []
     for seed in seeds:
-        ours = asyncio.run(searched(seed, SearchSettings(), 100, shared=True, within=WITHIN))
-        found = ours.first(WITHIN)
-        ours_at.append(found[0] if found else float("inf"))
-        shown = (
-            f"{found[0]:,} paid calls, {found[1]} structures" if found else f"not within {ours.calls[-1]:,} paid calls"
-        )
-        print(f"  seed {seed}: bayes with sharing and racing  {shown}", flush=True)
+        ours = asyncio.run(searched(seed, SearchSettings(), OURS, shared=True, within=WITHIN))
+        print(f"  seed {seed}: bayes with sharing and racing  {_said(ours, WITHIN)}", flush=True)
         if quick:
             continue
         schedule = SearchSettings(schedule="paper", race=False)
-        paper = asyncio.run(searched(seed, schedule, PAPER_STRUCTURES, shared=False, within=WITHIN))
-        there = paper.first(WITHIN)
-        paper_at.append(there[0] if there else paper.calls[-1])
-        shown = f"{there[0]:,} calls, {there[1]} structures" if there else f"not within {paper.calls[-1]:,} calls"
-        print(f"  seed {seed}: schedule paper without both     {shown}", flush=True)
+        paper = asyncio.run(searched(seed, schedule, PAPER, shared=False, within=WITHIN))
+        print(f"  seed {seed}: schedule paper without both     {_said(paper, WITHIN)}", flush=True)
+        near = max(WITHIN, paper.behind[-1])
+        mine, theirs = ours.first(near), paper.first(near)
+        if mine is None or theirs is None:
+            print(f"  seed {seed}: ours did not come as near as {100 * near:.1f} points", flush=True)
+            shares.append(float("inf"))
+            continue
+        shares.append(mine[0] / theirs[0])
+        print(
+            f"  seed {seed}: within {100 * near:.1f} points: {mine[0]:,} against {theirs[0]:,}, {shares[-1]:.3f}",
+            flush=True,
+        )
     if quick:
         return True
-    ours_median, paper_median = float(np.median(ours_at)), float(np.median(paper_at))
-    share = ours_median / paper_median
-    print(f"  medians {ours_median:,.0f} against {paper_median:,.0f}: {share:.3f} (to be {MOST_SHARE} or less)")
-    return ours_median <= MOST_SHARE * paper_median
+    print(f"  median share {np.median(shares):.3f} (to be {MOST_SHARE} or less)")
+    return float(np.median(shares)) <= MOST_SHARE
+
+
+def _said(course: Course, within: float) -> str:
+    found = course.first(within)
+    if found is not None:
+        return f"within 1 point after {found[0]:,} calls, {found[1]} structures"
+    ended = f"{course.calls[-1]:,} calls, {course.structures[-1]} structures"
+    return f"not within 1 point; {100 * course.behind[-1]:.1f} behind after {ended}"

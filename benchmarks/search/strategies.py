@@ -143,6 +143,7 @@ def say_targets(courses: dict[tuple[str, int], list[Course]]) -> bool:
         ratio = paper / bayes
         print(f"  batch {batch}: schedule paper needs {ratio:.1f} times the structures of bayes (to be 5 or more);")
         early, late = at(courses["bayes", batch], EARLY), at(courses["random", 1], LATE)
+        kept &= float(early) <= float(late)
         print(f"           bayes is {early} behind after {EARLY}, random {late} after {LATE} (bayes to be no worse)")
     return kept
 

@@ -148,7 +148,7 @@ def search_report(**changed: Any) -> dict[str, Any]:
         "payback": None,
         "regret": None,
         "spent": {"usd": 0.5, "calls_logical": 900, "calls_paid": 700, "tokens": 12345, "seconds": 75.0},
-        "history": [trial, {**trial, "workflow": "single", "score": 0.4, "stopped_at": 12}],
+        "history": [trial, {**trial, "workflow": "single", "score": 0.4, "samples": 12, "stopped_at": 12}],
         **changed,
     }
 

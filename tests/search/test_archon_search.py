@@ -195,3 +195,68 @@ async def test_one_model_needs_no_ranking() -> None:
     assert document["ranking"] is None
     assert document["space"]["valid"] == 4_680
     assert "(" not in "".join(row["workflow"] for row in document["history"])
+
+
+async def test_files_that_changed_are_noticed_when_a_search_goes_on(tmp_path: Path) -> None:
+    async with scripted_session({}) as session:
+        found = await searched(session, method="random")
+        (tmp_path / "small.toml").write_text(
+            "models = [1, 2, 3]\nsamples = [2]\nfusers = [2, 4]\nfusion_layers = [1, 2]\n"
+        )
+        with pytest.raises(UserError, match="what the space's files hold"):
+            await searched(session, method="random", resume=found["run"])
+
+
+async def test_what_was_found_keeps_its_prompts_models_and_roles(tmp_path: Path) -> None:
+    own = '{"layers": [[{"type": "generator", "samples": 3, "prompt": "Be brief."}], [{"type": "fuser"}]]}'
+    (tmp_path / "own.json").write_text(own)
+    first, last = "simulated:archon/1?seed=2", "simulated:archon/9?seed=2"
+    space = "workflows:archon:own.json,archon:own.json?temperature=1"
+    async with scripted_session({}) as session:
+        found = await searched(session, space=space, method="all", models=(last, first))
+        named = await searched(session, space=space, method="all", models=(last, first), roles={"fuser": first})
+        run, other = f"run:{found['run']}", f"run:{named['run']}"
+        report = await evaluate(session, [run], TASK, limit=3)
+        assert report.rows[0].workflow == found["best"]["workflow"]
+        assert report.rows[0].models == (last, first)
+        assert report.rows[0].tally.unpriced
+        with pytest.raises(UserError, match="different models or roles"):
+            await evaluate(session, [run, other], TASK, limit=3)
+        again = await searched(session, space=f"workflows:{run},single", method="all", fresh=0)
+        assert again["history"][0]["score"] == next(
+            row["score"] for row in found["history"] if row["workflow"] == found["best"]["workflow"]
+        )
+        assert named["regret"] is None
+
+
+async def test_a_surface_is_answered_by_its_own_models_and_others_have_no_regret(tmp_path: Path) -> None:
+    (tmp_path / "treadle.toml").write_text('[models.practice]\nmodel = "simulated:llm"\n')
+    async with Session(tmp_path / "treadle.toml") as session:
+        own = await searched(session, method="random")
+        assert len(own["ranking"]) == 10
+        assert own["regret"] is not None
+        other = await searched(session, method="random", models=("simulated:llm?seed=3",))
+        assert other["regret"] is None
+
+
+@pytest.mark.parametrize("budget", [Budget(calls=900), Budget(tokens=250_000)])
+async def test_a_resumed_search_reports_all_that_both_parts_paid(budget: Budget) -> None:
+    async with scripted_session({}) as session:
+        first = await searched(session, method="random", budget=budget)
+        assert first["ended_by"] == "budget"
+        more = Budget(calls=100_000, tokens=100_000_000)
+        second = await searched(session, method="random", budget=more, resume=first["run"])
+        kept = await session.journal.read(lambda store: store.paid_by(first["run"]))
+    assert second["ended_by"] == "done"
+    assert second["spent"]["calls_paid"] == len(kept)
+
+
+async def test_going_on_with_too_little_keeps_what_was_found() -> None:
+    async with scripted_session({}) as session:
+        found = await searched(session, method="random", budget=Budget(calls=3000))
+        assert found["best"] is not None
+        less = await searched(session, method="random", budget=Budget(calls=10), resume=found["run"])
+        assert less["ended_by"] == "budget"
+        assert less["spent"]["calls_paid"] >= found["spent"]["calls_paid"]
+        report = await evaluate(session, [f"run:{found['run']}"], TASK, limit=1)
+    assert report.rows[0].workflow == found["best"]["workflow"]

@@ -22,8 +22,15 @@ from treadle.testing.components import by_the_book
 from treadle.testing.sessions import new_scope, recording_run, scripted_session
 from treadle.testing.stage import stage
 from treadle.testing.virtual_time import run_virtual
+from treadle.workflows.archon.components.critic import Critic
+from treadle.workflows.archon.components.fuser import Fuser
+from treadle.workflows.archon.components.generator import Generator
+from treadle.workflows.archon.components.ranker import PairRanker, Ranker
+from treadle.workflows.archon.components.unit_tests import TestChecker, TestWriter
+from treadle.workflows.archon.components.verifier import Verifier
 from treadle.workflows.archon.one_line import parse_one_line
-from treadle.workflows.archon.structure import Archon, distinct_calls
+from treadle.workflows.archon.structure import Archon, Layer, distinct_calls
+from treadle.workflows.archon.workflow import ArchonWorkflow
 from treadle.workflows.base import Workflow
 from treadle.workflows.registry import open_workflow
 
@@ -167,6 +174,33 @@ async def test_candidates_that_do_not_fit_a_window_are_left_out_by_rank_and_note
     assert "<candidate_2>" in fused
     assert "<candidate_8>" not in fused
     assert len(fused) / 3 < 1200
+
+
+async def test_what_pairs_are_shown_fits_the_window_too() -> None:
+    seen: list[str] = []
+
+    def long(request: Request) -> str:
+        seen.append(request.messages[-1].content)
+        return by_the_book(request) if '"Best: n"' in seen[-1] else f"{request.draw} " + "xyz " * 20_000
+
+    settings = {"m": ModelSettings("scripted:m", context_window=2000, settings={"max_tokens": 100})}
+    async with recording_run(long, settings=settings) as (run, _):
+        assert await opened("archon:3g>p1")(Problem("Why?"), run)
+    pairs = [text for text in seen if '"Best: n"' in text]
+    assert len(pairs) == 6
+    for text in pairs:
+        assert 3000 < len(text) < 3 * 2000
+        assert text.count("a part is left out here") == 2
+
+
+async def test_an_own_instruction_reaches_every_component() -> None:
+    layers: list[Layer] = [(Generator(samples=2, prompt="OWN g"),), (Critic(prompt="OWN c"),)]
+    layers += [(Ranker(prompt="OWN r"),), (PairRanker(prompt="OWN p"),), (Verifier(prompt="OWN v"),)]
+    layers += [(TestWriter(prompt="OWN u"),), (TestChecker(prompt="OWN e"),), (Fuser(prompt="OWN f"),)]
+    async with stage(by_the_book) as here:
+        await ArchonWorkflow(Archon(tuple(layers)))(Problem("Why?"), here.run)
+        for letter in "gcrpvuef":
+            assert any(f"OWN {letter}" in request.messages[0].content for request in here.requests), letter
 
 
 async def test_a_small_fuser_is_warned_of_with_the_reason() -> None:

@@ -52,11 +52,13 @@ def _history(trials: Sequence[Document]) -> RenderableType:
     table = plain_table(
         ("searched", ""), ("score %", "right"), ("calls", "right"), ("tokens", "right"), ("$", "right"), ("", "")
     )
-    ordered = sorted(trials, key=lambda trial: (trial["stopped_at"] is not None, -(trial["score"] or 0.0)))
+    most = max((trial["samples"] for trial in trials), default=0)
+    ordered = sorted(trials, key=lambda trial: (-trial["samples"], -(trial["score"] or 0.0)))
     for trial in ordered[:_SHOWN]:
-        stopped = trial["stopped_at"]
-        score = wording.NOTHING if stopped is not None else wording.percent(trial["score"])
-        note = f"stopped at {stopped} questions" if stopped is not None else ""
+        stopped, met = trial["stopped_at"], trial["samples"]
+        whole = met == most and stopped is None
+        score = wording.percent(trial["score"]) if whole else wording.NOTHING
+        note = "" if whole else f"{'stopped' if stopped is not None else 'cut off'} at {met} questions"
         table.add_row(clean(trial["workflow"]), score, *_costs(trial), note)
     if len(ordered) > _SHOWN:
         table.add_row(f"… {len(ordered) - _SHOWN} more: --json has all", style="dim")

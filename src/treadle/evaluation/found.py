@@ -11,6 +11,8 @@ from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_cast, p
 from treadle.ledger.recording import Cast
 from treadle.ledger.session import Session, find_run
 from treadle.store.text import decode
+from treadle.workflows.archon.json_form import structure_from
+from treadle.workflows.archon.workflow import structure_workflow
 from treadle.workflows.base import Workflow
 
 PREFIX = "run:"
@@ -40,7 +42,7 @@ async def found_workflows(session: Session, given: Sequence[WorkflowLike]) -> Fo
 
     Raises:
         UnknownNameError: There is no such run.
-        UserError: A run found nothing, or two runs were made with different models.
+        UserError: A run found nothing, or two runs were made with different models or roles.
     """
     workflows: list[WorkflowLike] = []
     runs: list[Found] = []
@@ -50,8 +52,11 @@ async def found_workflows(session: Session, given: Sequence[WorkflowLike]) -> Fo
             workflows += runs[-1].workflows
         else:
             workflows.append(each)
-    if any(run.models != runs[0].models for run in runs):
-        raise UserError("these runs were made with different models; name the models for both with --models A,B,…")
+    if any((run.models, run.roles) != (runs[0].models, runs[0].roles) for run in runs):
+        raise UserError(
+            "these runs were made with different models or roles, and one measurement has but one cast: measure them "
+            "one by one, and compare the runs"
+        )
     return replace(runs[0], workflows=tuple(workflows)) if runs else Found(tuple(workflows))
 
 
@@ -87,4 +92,8 @@ async def _read(session: Session, name: str) -> Found:
     if not best:
         raise UserError(f"{name}: run {id} ({record.command}) found no structure")
     spec: dict[str, Any] = decode(record.spec)
-    return Found((best["workflow"],), tuple(spec.get("models") or ()), spec.get("roles") or {})
+    workflow: WorkflowLike = best["workflow"]
+    if best.get("structure") is not None:
+        # The name alone does not hold prompts of one's own.
+        workflow = structure_workflow(structure_from(best["structure"], name), best["workflow"])
+    return Found((workflow,), tuple(spec.get("models") or ()), spec.get("roles") or {})

@@ -86,7 +86,9 @@ def prepare_cast(
     else:
         specs = [task] if isinstance(task, str) else [] if isinstance(task, UserTask) else list(task)
     simulated = [spec for spec in specs if spec.startswith("simulated:")]
-    own = not models and bool(simulated) and not _has_default(session)
+    # Only its own models can answer a simulated surface; plain simulated questions any simulated model.
+    surface = any(spec.startswith("simulated:archon") for spec in simulated)
+    own = not models and bool(simulated) and (surface or not _has_default(session))
     if tuple(models) != (AUTO,) and not own:
         return Cast(tuple(models), roles or {})
     if not simulated:

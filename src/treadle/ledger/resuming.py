@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.ledger.budget import Amount
 from treadle.ledger.paying import UNKEPT, Recorded
-from treadle.ledger.recording import PART, Earlier
+from treadle.ledger.recording import PART, Earlier, Recording
 from treadle.models.base import Completion, Usage
 from treadle.store.base import CallRecord, EventRecord, Store
 from treadle.store.text import decode
@@ -28,6 +28,19 @@ def read_earlier(store: Store, run: str) -> Earlier:
     spent = Amount(len(kept) + len(unkept), tokens, usd)
     seconds = _seconds(store.events(PART, run), kept)
     return Earlier(tuple(call.key for call in kept), tuple(unkept), spent, seconds)
+
+
+async def count_unclaimed(recording: Recording) -> None:
+    """Count what earlier parts of a run paid for and this part did not come across: it was paid all the same.
+
+    Args:
+        recording: A resumed run that is over.
+    """
+    keys = sorted(recording.unclaimed)
+    recording.unclaimed.clear()
+    calls = await recording.journal.read(lambda store: store.calls(keys)) if keys else {}
+    for call in calls.values():
+        recording.tally.pay(Completion("", decode(call.completion, Recorded).usage, usd=call.usd))
 
 
 def _completion(event: EventRecord) -> Completion:

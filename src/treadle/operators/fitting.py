@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.candidate import Candidate
-from treadle.operators.judge import again
 from treadle.operators.material import candidate_turns
 from treadle.operators.player import Player
-from treadle.operators.turns import Turns
+from treadle.operators.turns import Turns, again
 from treadle.parsing.thinking import without_thinking
 
 BYTES_PER_TOKEN = 3
@@ -78,6 +77,39 @@ def fit(
         lone = replace(lone, text=cut(lone.shown, over))
     run.note("cut", candidate=lone.id, critique=given[0].critique is not None, reason=REASON, room=room)
     return (lone,)
+
+
+def squeeze(
+    candidates: Sequence[Candidate], player: Player, run: Run, turns: Callable[[Sequence[Candidate]], Turns]
+) -> tuple[Candidate, ...]:
+    """All candidates, the longest texts without their middle where the player's context window has no room for them.
+
+    Args:
+        candidates: What must be shown together, such as both sides of a comparison.
+        player: Whose window it is.
+        run: Where it is noted.
+        turns: The prompt that shows candidates.
+    """
+    given = tuple(candidates)
+    room = run.room(player.role, player.model, player.settings)
+    if room is None or tokens(turns(given)) <= room:
+        return given
+
+    def at_most(length: int) -> tuple[Candidate, ...]:
+        """The candidates with no text longer than so many bytes."""
+        return tuple(_no_longer(each, length) for each in given)
+
+    longest = max(_size(each.shown) for each in given)
+    length = bisect_right(range(longest), room, key=lambda length: tokens(turns(at_most(length)))) - 1
+    run.note("cut", candidates=[each.id for each in given if _size(each.shown) > length], reason=REASON, room=room)
+    return at_most(max(0, length))
+
+
+def _no_longer(candidate: Candidate, length: int) -> Candidate:
+    over = _size(candidate.shown) - length
+    if over <= 0:
+        return candidate
+    return replace(candidate, text=cut(candidate.shown, -(-over // BYTES_PER_TOKEN)), critique=None)
 
 
 def followed(turns: Turns, reply: str, words: str, player: Player, run: Run) -> Turns:

@@ -13,7 +13,13 @@ from treadle.operators.player import Player
 
 
 async def prefer(
-    problem: Problem, first: Candidate, second: Candidate, *, run: Run, player: Player = JUDGING
+    problem: Problem,
+    first: Candidate,
+    second: Candidate,
+    *,
+    run: Run,
+    player: Player = JUDGING,
+    instruction: str | None = None,
 ) -> Candidate | None:
     """The better of two candidates by a judge that sees them in both orders (Zheng et al., arXiv 2306.05685).
 
@@ -23,6 +29,7 @@ async def prefer(
         second: Another.
         run: Where the judge is asked, twice.
         player: Who judges.
+        instruction: How to judge, in place of the judge's own instruction.
 
     Returns:
         The candidate that is preferred in both orders, or ``None`` for a tie: the orders disagree, or one of them
@@ -30,7 +37,8 @@ async def prefer(
     """
     run = run.child("prefer")
     one, other = await run.gather(
-        judged_best(problem, pair, run=run, player=player) for pair in ((first, second), (second, first))
+        judged_best(problem, pair, run=run, player=player, instruction=instruction)
+        for pair in ((first, second), (second, first))
     )
     if one is None or other is None or one.id != other.id:
         run.note("tie", candidates=[first.id, second.id], verdicts=[one and one.id, other and other.id])

@@ -15,7 +15,13 @@ from treadle.operators.ties import best_scored
 
 
 async def rank_pairs(
-    problem: Problem, candidates: Sequence[Candidate], *, run: Run, top_k: int, player: Player = RANKER
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    *,
+    run: Run,
+    top_k: int,
+    player: Player = RANKER,
+    instruction: str | None = None,
 ) -> tuple[Candidate, ...]:
     """The best candidates by their wins over all others, each pair seen in both orders (LLM-Blender, arXiv 2306.02561).
 
@@ -28,6 +34,7 @@ async def rank_pairs(
         run: Where the judge of the pairs is asked, twice for each pair.
         top_k: How many to keep, from 1.
         player: Who compares.
+        instruction: How to judge, in place of the judge's own instruction.
     """
     given = tuple(candidates)
     if len(given) < 2:
@@ -35,7 +42,8 @@ async def rank_pairs(
     run = run.child("rank_pairs")
     pairs = list(combinations(range(len(given)), 2))
     preferred = await run.gather(
-        prefer(problem, given[one], given[other], run=run, player=player) for one, other in pairs
+        prefer(problem, given[one], given[other], run=run, player=player, instruction=instruction)
+        for one, other in pairs
     )
     scores = [0.0] * len(given)
     for (one, other), winner in zip(pairs, preferred, strict=True):

@@ -50,3 +50,8 @@ def tagged(name: str, text: str) -> str:
     closing = f"</{name}"
     inside = text.replace(closing, f"< /{name}")
     return f"<{name}>\n{inside}\n{closing}>"
+
+
+def again(turns: Turns, reply: str, words: str) -> Turns:
+    """The turns with a reply that could not be used and a second ask; an empty reply is left out."""
+    return (*turns, Message("assistant", reply), Message("user", words)) if reply.strip() else turns

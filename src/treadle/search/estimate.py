@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from treadle.errors import UserError
 from treadle.evaluation.estimate import Estimate, Range, estimate, one_workflow
 from treadle.evaluation.measuring import Asked, Measuring
-from treadle.evaluation.preparing import TaskLike, prepare_cast
+from treadle.evaluation.preparing import TaskLike
 from treadle.evaluation.statistics.power import detectable_difference
 from treadle.ledger.session import Session
 from treadle.search.closing_cost import closing_calls
@@ -58,8 +58,7 @@ async def estimate_search(
     """What a search would cost, and what difference its test part can show; nothing is spent."""
     asked = Asked(**measuring)
     settings = settings or SearchSettings()
-    opened, found = await open_search(session, space, task, method or usual_method(space), settings, asked)
-    cast = prepare_cast(session, task, asked.models, asked.roles)
+    opened, found, cast = await open_search(session, space, task, method or usual_method(space), settings, asked)
     endpoint = session.endpoint(cast.model(None, session.roles, session.aliases))
     if settings.cost_unit == "usd" and endpoint.price is None:
         raise UserError(NEEDS_PRICES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from treadle.errors import RunLimitError
+from treadle.evaluation.estimate import JUDGE_CALLS
 from treadle.evaluation.evaluate import Measurement
 from treadle.evaluation.measuring import Watch
 from treadle.evaluation.report import INFRA_SHARE, Row
 from treadle.evaluation.statistics.power import detectable_difference
-from treadle.ledger.budget import Amount, Budget
+from treadle.ledger.budget import Budget
 from treadle.ledger.recording import EndedBy, Recording
 from treadle.search.openings import open_test_part
 from treadle.search.selection import SAME_COST, Measured, choose_cheapest, choose_winner, equal_cost, overall
@@ -41,6 +42,7 @@ class Finale:
         settings: How the search is run.
         unit: What cost is counted in.
         caps: Caps of one question.
+        covers: Whether what is left of the budget covers so many calls more.
         selected: Rows of the selection part by name.
         winner: The winner's workflow, once there is one.
         tested: The winner's row of the test part, once it was opened.
@@ -55,6 +57,7 @@ class Finale:
     settings: SearchSettings
     unit: CostUnit
     caps: Budget
+    covers: Callable[[float], bool]
     concurrency: int | None = None
     watch: Watch | None = None
     selected: dict[str, Row] = field(default_factory=dict[str, Row])
@@ -175,16 +178,12 @@ class Finale:
         return "done"
 
     def _affordable(self, contenders: Sequence[Workflow]) -> bool:
-        """Whether the budget covers the whole test: a test part half looked at is spent for nothing.
-
-        What an earlier part of a resumed run paid for is not paid again.
-        """
-        answers = len(self.task.split.test) * self.settings.test_repeat
-        costs = [self.selected[workflow.name].per_sample for workflow in contenders]
-        calls, tokens, usd = (sum(cost[unit] or 0.0 for cost in costs) * answers for unit in ("calls", "tokens", "usd"))
-        left = max(0.0, 1.0 - len(self.recording.unclaimed) / max(1.0, calls))
-        calls, tokens, usd = left * calls, left * tokens, left * usd
-        if self.recording.account.covers(Amount(int(calls), int(tokens), usd)):
+        """Whether the budget covers the whole test: a test part half looked at is spent for nothing."""
+        turns = sum(1 + len(sample.further) for sample in self.task.split.test)
+        judging = JUDGE_CALLS[1] if self.task.scorer.judged else 0
+        fresh = sum(self.selected[workflow.name].per_sample["calls"] or 0.0 for workflow in contenders)
+        calls = self.settings.test_repeat * (fresh * len(self.task.split.test) + judging * turns * len(contenders))
+        if self.covers(calls):
             return True
         self.recording.limit = RunLimitError(
             "calls",

@@ -12,6 +12,9 @@ from treadle.search.payback import payback
 from treadle.search.ranking import Ranking
 from treadle.search.space import Space, Trial
 from treadle.search.verdict import NamedComparison
+from treadle.workflows.archon.json_form import structure_document
+from treadle.workflows.base import Workflow
+from treadle.workflows.weakening import structure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +107,25 @@ class SearchReport:
             "score": tested.score if tested else None,
             "ci95": list(ci95) if ci95 else None,
             "per_sample": fresh.per_sample,
+            "structure": _structure(winner),
         } | ({"tasks": fresh.tasks} if fresh.origins else {})
 
 
 def pareto(trials: Sequence[Trial]) -> list[Trial]:
     """Trials that met every search question and that no other beats in both score and cost, cheapest first."""
-    whole = [trial for trial in trials if trial.stopped_at is None and trial.score is not None]
+    most = max((trial.samples for trial in trials), default=0)
+    whole = [trial for trial in trials if trial.samples == most and trial.score is not None and not trial.stopped_at]
     front: list[Trial] = []
     for trial in sorted(whole, key=lambda trial: (trial.cost, -(trial.score or 0.0))):
         if not front or (trial.score or 0.0) > (front[-1].score or 0.0):
             front.append(trial)
     return front
+
+
+def _structure(workflow: Workflow) -> dict[str, Any] | None:
+    """The structure of a workflow as JSON values, prompts of one's own included; ``None`` where it has none."""
+    structure = structure_of(workflow)
+    return None if structure is None else structure_document(structure)
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

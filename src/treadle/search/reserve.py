@@ -11,6 +11,7 @@ from treadle.ledger.budget import Amount
 from treadle.ledger.recording import Recording
 from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import standard_baselines
+from treadle.search.ranking import Ranked
 from treadle.search.settings import MOST_STRUCTURES, PAPER_STRUCTURES, SearchSettings
 from treadle.search.space import Grid, Space, Structure
 from treadle.tasks.task import Task
@@ -38,17 +39,23 @@ class Reserve:
     settings: SearchSettings
     rows: list[Row] = field(default_factory=list[Row])
 
+    def covers_beginning(self, space: Space) -> bool:
+        """Whether the budget covers the least that a search can do: its ranking, its cheapest structure, the end."""
+        least = cheapest(space, 1)[0].workflow
+        searching = (least.calls.likely + self._ranking(space)) * len(self.task.split.search)
+        return self._covers(self._closing([least], searching * self.settings.search_repeat))
+
     def keep(self, workflows: Sequence[Workflow]) -> None:
         """Set aside what the end can cost when these are what it may choose from.
 
-        That is all of it for as few as one of them, and beyond that no more than half of the budget: with less than
-        that to search on, fewer finalists are the better use.
+        That is all of it for as few as one of them, the cheapest, and beyond that no more than half of the budget: with
+        less than that to search on, fewer finalists are the better use.
         """
         budget = self.recording.account.budget
         if budget.calls is None and budget.usd is None and budget.tokens is None:
             return
-        cheapest = min(workflows, key=lambda workflow: workflow.calls.likely)
-        least, most = self._closing([cheapest]), self._closing(workflows)
+        lightest = min(workflows, key=lambda workflow: workflow.calls.likely)
+        least, most = self._left(self._closing([lightest])), self._left(self._closing(workflows))
         half = Amount(
             int(SEARCHING * (budget.calls or 0)), int(SEARCHING * (budget.tokens or 0)), SEARCHING * (budget.usd or 0)
         )
@@ -61,27 +68,26 @@ class Reserve:
         )
 
     def affordable(self, finalists: Sequence[Workflow]) -> list[Workflow]:
-        """As many of the finalists as what is left covers, the first ones first; at least one.
+        """As many of the finalists as what is left covers, the first ones first.
 
-        What an earlier part of a resumed run paid for and this one has not come across yet was paid for the end, so it
-        counts as left: the run then ends with the same finalists as before.
+        Returns:
+            Where not even the first one is covered, the first that is; nothing where none is.
         """
-        paid = self.amount(len(self.recording.unclaimed))
         for count in range(len(finalists), 0, -1):
-            needed = self._closing(finalists[:count])
-            left = Amount(
-                max(0, needed.calls - paid.calls), max(0, needed.tokens - paid.tokens), max(0.0, needed.usd - paid.usd)
-            )
-            if self.recording.account.covers(left):
+            if self._covers(self._closing(finalists[:count])):
                 return list(finalists[:count])
-        cheap_first = sorted(finalists, key=lambda workflow: workflow.calls.likely)
-        return cheap_first[:1]
+        return [one for one in finalists if self._covers(self._closing([one]))][:1]
+
+    def covers(self, calls: float) -> bool:
+        """Whether what is left covers so many calls more."""
+        return self._covers(self.amount(int(calls)))
 
     def too_small(self, space: Space, most: int) -> str:
         """Why a budget cannot be begun with, and what would do."""
         workflows = [each.workflow for each in dearest(space, most)]
         _, closing = closing_calls(self.task, self.settings, workflows)
-        calls = len(self.task.split.search) * sum(workflow.calls.likely for workflow in workflows)
+        each = sum(workflow.calls.likely for workflow in workflows) + self._ranking(space)
+        calls = len(self.task.split.search) * self.settings.search_repeat * each
         tokens, usd = self._per_call()
         needs = {
             "usd": f"--budget-usd {SAFETY * (calls + closing) * usd:.3g}",
@@ -91,20 +97,41 @@ class Reserve:
         budget = self.recording.account.budget
         asked = [text for unit, text in needs.items() if getattr(budget, unit) is not None]
         return (
-            f"the budget does not cover what selection and test can take (up to {closing} calls), so nothing was begun;"
-            f" {' '.join(asked)} would do for the whole search"
+            "the budget does not cover the least that a search does, its cheapest structure and the end: nothing was "
+            f"begun; {' '.join(asked)} would do for the whole search, whatever it meets"
         )
 
-    def _closing(self, workflows: Sequence[Workflow]) -> Amount:
+    def _closing(self, workflows: Sequence[Workflow], beside: int = 0) -> Amount:
         _, calls = closing_calls(self.task, self.settings, workflows)
-        return self.amount(calls)
+        return self.amount(calls + beside)
+
+    def _ranking(self, space: Space) -> int:
+        return len(space.ranking) if isinstance(space, Ranked) and len(space.ranking) > 1 else 0
 
     def amount(self, calls: int) -> Amount:
         """What so many calls may cost, by what calls cost so far."""
         tokens, usd = self._per_call()
         return Amount(calls, int(SAFETY * calls * tokens), SAFETY * calls * usd)
 
+    def _covers(self, amount: Amount) -> bool:
+        return self.recording.account.covers(self._left(amount))
+
+    def _left(self, amount: Amount) -> Amount:
+        """What of an amount is not paid yet.
+
+        What an earlier part of a resumed run paid for and this one has not come across is still ahead, so a resumed
+        search decides as it did before.
+        """
+        paid = self.amount(len(self.recording.unclaimed))
+        return Amount(
+            max(0, amount.calls - paid.calls), max(0, amount.tokens - paid.tokens), max(0.0, amount.usd - paid.usd)
+        )
+
     def _per_call(self) -> tuple[float, float]:
+        """Tokens and dollars of a call, the scorer's calls among them."""
+        tally = self.recording.tally
+        if tally.paid:
+            return tally.usage.total / tally.paid, tally.usd / tally.paid
         outcomes = [outcome for row in self.rows for outcome in row.outcomes if outcome.finished]
         calls = sum(outcome.calls for outcome in outcomes)
         if calls:

@@ -9,14 +9,16 @@ from typing import Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import Measurement, begin, ended
-from treadle.evaluation.found import PREFIX, found_workflows
+from treadle.evaluation.found import Found, found_workflows
 from treadle.evaluation.measuring import Asked, Measuring, Watch
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
-from treadle.ledger.recording import EndedBy, Recording
+from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.resuming import count_unclaimed
 from treadle.ledger.session import Session
-from treadle.search.asked import as_asked, check_same
+from treadle.search.asked import as_asked, check_same, fingerprint, with_best
+from treadle.search.closing_cost import closing_calls
 from treadle.search.finale import Finale
 from treadle.search.ranking import Ranked, Ranking, rank_models
 from treadle.search.report import SearchReport
@@ -24,7 +26,7 @@ from treadle.search.reserve import Reserve, cheapest, most_evaluated
 from treadle.search.selection import FINALISTS, finalists
 from treadle.search.settings import MOST_STRUCTURES, CostUnit, SearchSettings
 from treadle.search.space import Grid, Space
-from treadle.search.spaces.open import WORTH_SEARCHING, Given, open_space, space_kind
+from treadle.search.spaces.open import WORTH_SEARCHING, Given, open_space, space_kind, workflow_list
 from treadle.search.strategies.registry import check_method, open_strategy
 from treadle.search.study import Study
 from treadle.search.truth import regret
@@ -65,10 +67,9 @@ async def search(
     asked = Asked(**measuring)
     settings = settings or SearchSettings()
     method = method or usual_method(space)
-    cast = prepare_cast(session, task, asked.models, asked.roles)
-    opened, found = await open_search(session, space, task, method, settings, asked)
+    opened, found, cast = await open_search(session, space, task, method, settings, asked)
     wanted = as_asked(space, task, method, settings, asked)
-    spec = spec_of(opened, [], asked=wanted, models=list(cast.models), roles=dict(cast.roles))
+    spec = spec_of(opened, [], asked=wanted, models=list(cast.models), roles=dict(cast.roles), space=fingerprint(found))
     if resume is not None:
         await check_same(session, resume, spec)
     recording = await session.record(
@@ -86,7 +87,7 @@ async def search(
     async with recording.closing() as ending:
         report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
         ending.ended_by = report.ended_by
-        ending.document = report.document()
+        ending.document = await with_best(session, resume, report.document())
     return report
 
 
@@ -97,33 +98,33 @@ def usual_method(space: str) -> str:
 
 async def open_search(
     session: Session, space: str, task: TaskLike, method: str, settings: SearchSettings, asked: Asked
-) -> tuple[Task, Space]:
-    """The task, with its split, and the space of a search.
+) -> tuple[Task, Space, Cast]:
+    """The task, with its split, the space of a search, and who plays which part.
 
     Raises:
         UserError: When something is wrong with what was asked.
     """
     check_method(space_kind(space), method)
-    cast = prepare_cast(session, task, asked.models, asked.roles)
+    listed = await _listed(session, space)
+    cast = prepare_cast(session, task, asked.models or listed.models, {**listed.roles, **asked.roles})
     most_calls = asked.question_caps.calls
     given = Given(max(1, len(cast.models)), None if most_calls is None else int(most_calls))
     opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
     if settings.split_seed is not None:
         opened = replace(opened, seed=settings.split_seed)
     _ = opened.split  # refuses a task that is too small to be split
-    found = open_space(await _with_found(session, space), Path.cwd(), given)
+    found = workflow_list(space, listed.workflows) if listed.workflows else open_space(space, Path.cwd(), given)
     if isinstance(found, Grid) and not settings.anyway:
         _check_worth(found, given.most_calls)
-    return opened, found
+    return opened, found, cast
 
 
-async def _with_found(session: Session, space: str) -> str:
-    """A space whose ``run:ID`` are replaced by what those runs found."""
-    kind, _, listed = space.partition(":")
-    if kind != "workflows" or PREFIX not in listed:
-        return space
-    found = await found_workflows(session, split_specs(listed))
-    return f"{kind}:{','.join(map(str, found.workflows))}"
+async def _listed(session: Session, space: str) -> Found:
+    """The workflows of a space that lists them, ``run:ID`` looked up; nothing for other spaces."""
+    kind, _, names = space.partition(":")
+    if kind != "workflows" or not names.strip():
+        return Found(())
+    return await found_workflows(session, split_specs(names))
 
 
 def _check_worth(space: Space, most_calls: int | None) -> None:
@@ -160,15 +161,23 @@ class _Search:
         plan = self.plan
         self.reserve = Reserve(self.recording, plan.task, plan.settings)
         self.finale = Finale(
-            self.recording, plan.task, plan.settings, plan.unit, plan.caps, self.concurrency, self.watch
+            self.recording,
+            plan.task,
+            plan.settings,
+            plan.unit,
+            plan.caps,
+            self.reserve.covers,
+            self.concurrency,
+            self.watch,
         )
 
     async def run(self) -> SearchReport:
         """Rank, search, select, test."""
+        if not self.reserve.covers_beginning(self.plan.space):
+            await count_unclaimed(self.recording)
+            return self._report("budget", self.reserve.too_small(self.plan.space, self.plan.most))
         first = cheapest(self.plan.space, self.plan.most)
         self.reserve.keep([each.workflow for each in (first[:1] if isinstance(self.plan.space, Grid) else first)])
-        if not self.recording.account.covers(Amount()):
-            return self._report("budget", self.reserve.too_small(self.plan.space, self.plan.most))
         ended_by = await self._rank()
         if ended_by == "done":
             self.study = self._begin_study()
@@ -176,11 +185,15 @@ class _Search:
         message = str(self.recording.limit or "") if ended_by == "budget" else ""
         self.recording.account.set_aside(Amount())
         chosen = self._finalists()
-        if ended_by != "interrupt" and chosen:
+        affordable = self.reserve.affordable(chosen)
+        if chosen and not affordable:
+            ended_by, message = "budget", self._no_end(chosen)
+        elif ended_by != "interrupt" and affordable:
             self.recording.limit = None if self.recording.in_time else self.recording.limit
-            ending = await self.finale.run(self.reserve.affordable(chosen))
+            ending = await self.finale.run(affordable)
             ended_by = ended_by if ending == "done" else ending
             message = message or str(self.recording.limit or "")
+        await count_unclaimed(self.recording)
         rows = [*self.reserve.rows, *self.finale.selected.values()]
         ended_by = ended(ended_by, _together(rows))
         if ended_by == "infra" and not message:
@@ -189,7 +202,7 @@ class _Search:
         if self.finale.winner is None or ended_by == "interrupt":
             return report
         plan = self.plan
-        return replace(report, regret=await regret(plan.task, plan.space, self.finale.winner, self.recording.models))
+        return replace(report, regret=await regret(plan.task, plan.space, self.finale.winner, self.recording))
 
     async def _rank(self) -> EndedBy:
         """Rank the models where the space depends on which are better."""
@@ -232,14 +245,22 @@ class _Search:
         )
 
     def _keep_for_later(self, study: Study) -> None:
-        alive = [trial.structure.workflow for trial in study.trials if trial.stopped_at is None]
+        alive = [structure.workflow for structure in study.alive]
         self.reserve.keep(alive or [each.workflow for each in cheapest(self.plan.space, self.plan.most)[:FINALISTS]])
+
+    def _no_end(self, chosen: Sequence[Workflow]) -> str:
+        _, calls = closing_calls(self.plan.task, self.plan.settings, chosen[:1])
+        return (
+            "what is left of the budget does not cover choosing and testing even the one that is ahead "
+            f"(up to {calls} calls); --resume with a larger budget goes on from here"
+        )
 
     def _finalists(self) -> list[Workflow]:
         study = self.study
         if study is None:
             return []
-        whole = [trial for trial in study.trials if trial.score is not None and trial.stopped_at is None]
+        questions = len(self.plan.task.split.search)
+        whole = [trial for trial in study.trials if trial.score is not None and trial.samples == questions]
         if study.racing or not whole:
             known = study.structures
             return [known[name].workflow for name in finalists(study.race.standing())]

@@ -95,7 +95,7 @@ class Trial:
     Attributes:
         number: Its place among the suggestions, from 0.
         structure: What was suggested.
-        samples: Search questions it met.
+        samples: Search questions it met: fewer than there are where the race dropped it, or the search was ended.
         score: Mean over them, a fraction, or ``None`` when none was scored; after ``stopped_at`` it may only be
             printed with that number and never goes to a surrogate.
         centred: Mean block-centred paired difference to the others that met the same blocks, a fraction.

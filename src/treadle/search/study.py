@@ -88,6 +88,11 @@ class Study:
         return {runner.structure.name: runner.structure for runner in self._runners}
 
     @property
+    def alive(self) -> list[Structure]:
+        """What may still become a finalist: everything suggested that the race has not dropped."""
+        return [each for each in self.structures.values() if not self.race.is_dropped(each.name)]
+
+    @property
     def racing(self) -> bool:
         """Whether structures may stop early: not where the objective counts cost, which the race does not see."""
         return self.settings.race and self.settings.weight == 0
@@ -184,7 +189,7 @@ class Study:
         points = self._differences()
         for runner in running:
             if runner.blocks:
-                trial = self._trial(runner, stopped=True)
+                trial = self._trial(runner, stopped=False)
                 self.trials.append(replace(trial, **points.get(trial.structure.name, {})))
 
     def _trial(self, runner: _Runner, stopped: bool) -> Trial:

@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from treadle.errors import UserError
+from treadle.ledger.recording import Recording
 from treadle.search.space import Space
 from treadle.search.spaces.archon import ArchonSpace
 from treadle.tasks.task import Task
+from treadle.workflows.archon.kinds import KINDS
 from treadle.workflows.archon.structure import Archon
 from treadle.workflows.base import Workflow
 
@@ -34,21 +37,24 @@ class KnownSurface(KnownTruth, Protocol):
         ...
 
 
-async def regret(task: Task, space: Space, winner: Workflow, models: Sequence[str]) -> float | None:
+async def regret(task: Task, space: Space, winner: Workflow, recording: Recording) -> float | None:
     """Points from the true score of a winner to that of the best structure in the space.
 
     Args:
         task: What was searched on.
         space: Where, with the models ranked as they were.
         winner: What was found.
-        models: The models given.
+        recording: The search's run.
 
     Returns:
-        ``None`` where the task is not simulated or does not know the true score of one of them.
+        ``None`` where the task is not simulated, roles are named, or models play that the simulation does not know.
     """
-    if not isinstance(task, KnownTruth):
+    if not isinstance(task, KnownTruth) or any(recording.named(kind.role) for kind in KINDS):
         return None
-    return await asyncio.to_thread(_regret, task, space, winner, models)
+    try:
+        return await asyncio.to_thread(_regret, task, space, winner, recording.models)
+    except UserError:
+        return None
 
 
 def _regret(task: KnownTruth, space: Space, winner: Workflow, models: Sequence[str]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,12 +63,21 @@ def open_space(spec: str, folder: Path, given: Given | None = None) -> Space:
     given = given or Given()
     if space_kind(spec) == "archon":
         return _archon(spec, folder, given)
-    specs = split_specs(spec.partition(":")[2])
-    if not specs:
+    names = spec.partition(":")[2]
+    if not names.strip():
         raise UserError("workflows: names nothing to choose from; write workflows:single,cot,…")
-    found = [as_workflow(each, folder=folder) for each in specs]
-    unique = {workflow.name: workflow for workflow in found}
-    return WorkflowList(spec, tuple(unique.values()))
+    return workflow_list(spec, [as_workflow(each, folder=folder) for each in split_specs(names)])
+
+
+def workflow_list(spec: str, workflows: Sequence[object]) -> WorkflowList:
+    """The space of some workflows, each once.
+
+    Args:
+        spec: What was asked for.
+        workflows: Workflows, names or functions.
+    """
+    found = [as_workflow(each, folder=Path.cwd()) for each in workflows]
+    return WorkflowList(spec, tuple({workflow.name: workflow for workflow in found}.values()))
 
 
 def _archon(spec: str, folder: Path, given: Given) -> ArchonSpace:

@@ -31,7 +31,15 @@ _RENAMED = {
 }
 """What each kind's settings are called in files, and here."""
 _WITHOUT_EFFECT = frozenset(
-    {"model_type", "samples", "use_critiques", "ranker_batch_size", "remove_unit_tests_from_prompt", "first_pass"}
+    {
+        "model_type",
+        "samples",
+        "top_k",
+        "use_critiques",
+        "ranker_batch_size",
+        "remove_unit_tests_from_prompt",
+        "first_pass",
+    }
 )
 """Keys of Archon's files that need nothing here: who serves a model is treadle.toml's to say, and the rest is how
 components work anyway."""

@@ -27,7 +27,7 @@ from treadle.workflows.archon.kinds import BY_LETTER
 from treadle.workflows.archon.structure import Archon, Layer
 
 _PART = re.compile(
-    r"(?P<count>\d{1,4})?(?P<letter>[a-z])(?P<number>\d{1,4})?"
+    r"(?P<count>\d{1,9})?(?P<letter>[a-z])(?P<number>\d{1,9})?"
     r"(?:\((?P<models>.*)\))?(?:\{(?P<settings>[^{}]*)\})?",
     re.DOTALL,
 )
@@ -204,9 +204,14 @@ def _written(component: Component, count: int, models: str) -> str:
     text = f"{count if count > 1 else ''}{component.letter}{number or ''}"
     if models:
         text += f"({models})"
-    settings = [f"{name}={value:g}" for name, value in component.settings.items()]
+    settings = [f"{name}={_number(value)}" for name, value in component.settings.items()]
     if isinstance(component, Fuser) and component.brief:
         settings.append("brief")
     if component.prompt is not None:
         settings.append(f"prompt={hashlib.sha256(component.prompt.encode()).hexdigest()[:8]}")
     return text + (f"{{{','.join(settings)}}}" if settings else "")
+
+
+def _number(value: float) -> str:
+    """A number that reads back as itself, whole ones without a point."""
+    return str(int(value)) if float(value).is_integer() else repr(value)

@@ -108,6 +108,12 @@ def _tests_together(layers: tuple[Layer, ...]) -> Iterator[Fault]:
             yield place, rule, "put a unit-test generator (u) in the layer before it"
 
 
+def _tests_used(layers: tuple[Layer, ...]) -> Iterator[Fault]:
+    for place, layer in enumerate(layers, 1):
+        if _kind(layer) is TestWriter and not any(_kind(after) in (Generator, TestChecker) for after in layers[place:]):
+            yield place, "unit tests are for generators or an evaluator", "put an evaluator (e) behind them"
+
+
 def _tests_written(layers: tuple[Layer, ...]) -> Iterator[Fault]:
     written = False
     for place, layer in enumerate(layers, 1):
@@ -119,8 +125,6 @@ def _tests_written(layers: tuple[Layer, ...]) -> Iterator[Fault]:
 
 
 def _ends_with_candidates(layers: tuple[Layer, ...]) -> Iterator[Fault]:
-    if _kind(layers[-1]) is TestWriter:
-        yield len(layers), "unit tests are for an evaluator", "put an evaluator (e) behind them, or take them out"
     if _kind(layers[-1]) is Critic:
         yield (
             len(layers),
@@ -131,5 +135,5 @@ def _ends_with_candidates(layers: tuple[Layer, ...]) -> Iterator[Fault]:
 
 _RULES: dict[Profile, tuple[Callable[[tuple[Layer, ...]], Iterator[Fault]], ...]] = {
     "paper": (_one_kind, _generators_first, _alone, _critic_before_use, _tests_together),
-    "archon-code": (_one_kind, _alone, _candidates_first, _tests_written, _ends_with_candidates),
+    "archon-code": (_one_kind, _alone, _candidates_first, _tests_written, _tests_used, _ends_with_candidates),
 }

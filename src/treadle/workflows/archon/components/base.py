@@ -39,11 +39,6 @@ class Count:
     least_left: int
     most_left: int
 
-    @classmethod
-    def exactly(cls, calls: int, left: int) -> Count:
-        """Nothing else can happen."""
-        return cls(calls, left, calls, calls, left, left)
-
 
 @dataclass(frozen=True, slots=True)
 class Imagined:
@@ -75,11 +70,9 @@ class Requests:
 
     question: str = ""
     known: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-    logical: int = 0
 
     def make(self, *parts: Hashable) -> int:
-        """The number of a request; counts it."""
-        self.logical += 1
+        """The number of a request."""
         return self.known.setdefault(parts, len(self.known))
 
 

@@ -91,5 +91,7 @@ class PairRanker(Component):
 
     async def work(self, problem: Problem, state: State, run: Run, *, id: str, first_draw: int) -> State:
         """Compare them."""
-        best = await rank_pairs(problem, state.candidates, run=run, top_k=self.top_k, player=self.player)
+        best = await rank_pairs(
+            problem, state.candidates, run=run, top_k=self.top_k, player=self.player, instruction=self.prompt
+        )
         return State(best, state.statements)
