@@ -135,7 +135,7 @@ def one_search(ground: Ground, method: str, seed: int, lifts: Floats) -> Verdict
 
 def main(*, quick: bool) -> bool:
     """Print the rates; whether no strategy claims more than it may."""
-    runs = 20 if quick else 600
+    runs = 6 if quick else 600
     space = open_space("archon-9576", Path())
     assert isinstance(space, ArchonSpace)
     places = {structure.name: place for place, structure in enumerate(space.structures())}

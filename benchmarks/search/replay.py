@@ -42,7 +42,7 @@ async def searched(store: str, structures: int, questions: int) -> tuple[SearchR
 
 def main(*, quick: bool) -> bool:
     """Print the figures; whether a replayed call takes no longer than the limit."""
-    structures, questions = (40, 6) if quick else (300, 12)
+    structures, questions = (24, 6) if quick else (300, 12)
     with TemporaryDirectory() as folder:
         store = f"sqlite:///{Path(folder) / 'replay.db'}"
         first, cold = asyncio.run(searched(store, structures, questions))

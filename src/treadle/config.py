@@ -202,7 +202,7 @@ _COMMON_SETTINGS = ("temperature", "max_tokens", "top_p", "top_k", "seed", "stop
 
 def _model(aliases: TomlTable, alias: str) -> ModelSettings:
     table = aliases.table(alias)
-    if re.search(r"[\s:,=?&/()\[\]]", alias) or alias in {"", "auto"}:
+    if re.search(r"[\s:,=?&/()\[\]]|^-?\d+$", alias) or alias in {"", "auto"}:
         raise aliases.error(alias, "is no alias that a command can take; use letters, digits, . _ and -")
     for name in _COMMON_SETTINGS:
         if name in table.values:

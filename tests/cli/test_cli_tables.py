@@ -146,6 +146,7 @@ def search_report(**changed: Any) -> dict[str, Any]:
         },
         "ranking": None,
         "payback": None,
+        "objective": {"kind": "score", "lambda": 0.0, "cost_unit": "usd"},
         "regret": None,
         "spent": {"usd": 0.5, "calls_logical": 900, "calls_paid": 700, "tokens": 12345, "seconds": 75.0},
         "history": [trial, {**trial, "workflow": "single", "score": 0.4, "samples": 12, "stopped_at": 12}],

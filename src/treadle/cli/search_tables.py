@@ -59,7 +59,7 @@ def _history(trials: Sequence[Document]) -> RenderableType:
         whole = met == most and stopped is None
         score = wording.percent(trial["score"]) if whole else wording.NOTHING
         note = "" if whole else f"{'stopped' if stopped is not None else 'cut off'} at {met} questions"
-        table.add_row(clean(trial["workflow"]), score, *_costs(trial), note)
+        table.add_row(wording.structure(clean(trial["workflow"])), score, *_costs(trial), note)
     if len(ordered) > _SHOWN:
         table.add_row(f"… {len(ordered) - _SHOWN} more: --json has all", style="dim")
     return table
@@ -77,7 +77,8 @@ def _selection(finalists: Sequence[Document], baselines: Sequence[Document]) -> 
         ("", ""),
     )
     for row in finalists:
-        table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row), "")
+        name = wording.structure(clean(row["workflow"]))
+        table.add_row(name, wording.score(row["score"], row["ci95"]), *_costs(row), "")
     for row in baselines:
         table.add_row(clean(row["workflow"]), wording.score(row["score"], row["ci95"]), *_costs(row), "baseline")
     return table
@@ -95,7 +96,7 @@ def _best(document: Document) -> Text:
     if best is None:
         return Text("nothing was found: no structure came through the search", style="bold yellow")
     text = Text("best: ", style="bold")
-    text.append(clean(best["workflow"]), style="bold green")
+    text.append(wording.structure(clean(best["workflow"])), style="bold green")
     if best["score"] is not None:
         text.append(f"  test score {wording.score(best['score'], best['ci95'])} %", style="not bold")
     return text
@@ -123,7 +124,11 @@ def _test(test: Document) -> list[Text]:
 
 
 def _cost(document: Document) -> list[Text]:
-    lines = [_spent(document["spent"])]
+    lines = [*_advice(document), _spent(document["spent"])]
+    objective = document["objective"]
+    if objective["lambda"]:
+        counted = f"objective: score − {objective['lambda']:g} · {objective['cost_unit']} a question"
+        lines.append(Text(counted, style="dim"))
     found = document["payback"]
     if found is not None:
         saved = wording.money(found["saved"]) if found["unit"] == "usd" else f"{found['saved']:,.1f} {found['unit']}"
@@ -140,6 +145,14 @@ def _cost(document: Document) -> list[Text]:
     if document["regret"] is not None:
         lines.append(Text(f"regret: {document['regret']:.1f} points below the space's true best (simulated)"))
     return lines
+
+
+def _advice(document: Document) -> list[Text]:
+    """What to do where nothing that was found is better than a baseline."""
+    rows = [row for row in document["test"]["comparisons"] if row["against"] != "itself"]
+    if not rows or any(row["verdict"] == "better" for row in rows):
+        return []
+    return [Text(f"no structure was shown to be better than {clean(rows[-1]['workflow'])}: use that", style="yellow")]
 
 
 def _spent(spent: Document) -> Text:

@@ -58,5 +58,5 @@ def _constraints(constraints: Sequence[str]) -> RenderableType | None:
 def _structures(title: str, rows: Sequence[Document]) -> RenderableType:
     table = plain_table((title, ""), ("calls", "right"))
     for row in rows:
-        table.add_row(clean(row["workflow"]), wording.count(row["calls"]))
+        table.add_row(wording.structure(clean(row["workflow"])), wording.count(row["calls"]))
     return table

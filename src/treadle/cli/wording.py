@@ -120,3 +120,8 @@ def scored(rows: Sequence[Mapping[str, Any]]) -> str:
 def plural(number: int, noun: str) -> str:
     """A number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def structure(name: str) -> str:
+    """A structure's name with room around its layers, where a narrow screen may break it; it reads back the same."""
+    return name.replace(">", " > ") if name.startswith("archon:") else name

@@ -6,9 +6,11 @@ import re
 import warnings
 from collections.abc import Sequence
 
-from treadle.errors import Caution
+from treadle.errors import Caution, UnknownNameError, UserError
+from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.recording import Recording
 from treadle.models.base import Served
+from treadle.operators.player import Player
 from treadle.workflows.base import Workflow
 
 SMALL = 8.0
@@ -30,15 +32,30 @@ def caution(recording: Recording, workflows: Sequence[Workflow]) -> None:
             more models than are given.
     """
     said: dict[str, None] = {}
+    played: list[Endpoint] = []
     for workflow in workflows:
         said.update(dict.fromkeys(workflow.remarks))
         for player in workflow.players(recording.models, recording.named) if workflow.players else ():
-            endpoint = recording.endpoint(player.role, player.model)
+            endpoint = _endpoint(recording, player, workflow.name)
+            played.append(endpoint)
             size = parameters(endpoint.model.source if isinstance(endpoint.model, Served) else endpoint.identity.name)
             if player.role == "fuser" and size is not None and size < SMALL:
                 said[_SMALL_FUSER.format(model=endpoint.alias, size=size)] = None
+    if workflows and all(workflow.players for workflow in workflows):
+        # Whoever is given plays nothing here, so its price does not matter.
+        recording.tally.unpriced = any(endpoint.price is None for endpoint in played)
     for text in said:
         warnings.warn(text, Caution, stacklevel=2)
+
+
+def _endpoint(recording: Recording, player: Player, workflow: str) -> Endpoint:
+    try:
+        return recording.endpoint(player.role, player.model)
+    except UnknownNameError as error:
+        raise UserError(
+            f"{workflow}: {error}; a name from somebody else's file is mapped in treadle.toml: [model_names] "
+            f'"{player.model}" = "ALIAS"'
+        ) from None
 
 
 def parameters(name: str) -> float | None:

@@ -130,7 +130,8 @@ def one_workflow(
     asks: list[_Ask] = []
     for sample, size in zip(samples, sizes, strict=True):
         turns = 1 + len(sample.further)
-        replies = written * (int(high or 1) * turns - 1)
+        earlier = int(high or 1) if workflow.shown is None else workflow.shown + 1
+        replies = written * (earlier * turns - 1)
         asks.append(_Ask(_bytes(sample.input), size + shown + replies, turns))
     return _estimate_of(asks, per_turn, endpoint)
 

@@ -123,7 +123,7 @@ class Measurement:
 
 def _width(recording: Recording) -> int:
     """A few more questions than calls at once: others keep the model busy while some are graded and committed."""
-    slots = recording.endpoint().limits.concurrency
+    slots = recording.session.endpoint(recording.models[0]).limits.concurrency
     return slots + max(_SPARE, slots // _SPARE)
 
 
@@ -141,9 +141,12 @@ def begin(recording: Recording, caps: Budget, task: Task | None = None, workflow
         UserError: When no model is given, a name is unknown, a key is missing or dollars cannot be counted.
     """
     recording.dollar_caps = caps.usd is not None
-    for model in (*recording.models, *recording.cast.roles.values()):
+    # A structure that names all its models asks nobody else, so nobody else needs a key or a price.
+    own_cast = bool(workflows) and all(workflow.players for workflow in workflows) and not recording.cast.models
+    for model in (*(() if own_cast else recording.models), *recording.cast.roles.values()):
         recording.endpoint(None, model)
-    recording.endpoint()
+    if not own_cast:
+        recording.endpoint()
     if task is not None and task.scorer.judged:
         recording.endpoint("judge")
     caution(recording, workflows)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PART = "part"
 """Kind of the events that say when a part of a run began, and how long it took once it has ended."""
+_GIVEN = ("strong", "weak")
 _NO_DRAWS: Mapping[str, int] = {}
 
 EndedBy = Literal["done", "infra", "budget", "interrupt"]
@@ -152,7 +153,9 @@ class Recording:
     @property
     def priced(self) -> bool:
         """Whether every model that may be asked here has a price."""
-        names = {*self.models, *self.cast.roles.values(), *self.session.roles.values()}
+        # With models given, the first and the last of them are the strong and the weak one, whatever the file says.
+        filed = (alias for role, alias in self.session.roles.items() if not self.cast.models or role not in _GIVEN)
+        names = {*self.models, *self.cast.roles.values(), *filed}
         return all(self.session.price(name) is not None for name in names)
 
     def named(self, role: str) -> str | None:

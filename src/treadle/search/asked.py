@@ -72,7 +72,7 @@ async def check_same(session: Session, run: str, spec: Mapping[str, Any]) -> Non
     other = [name for name in asked if name != "budget" and asked[name] != known.get(name)]
     if begun.get("data") != spec["data"]:
         other.append("data")
-    if begun.get("space") not in (None, spec["space"]):
+    if "space" not in other and begun.get("space") not in (None, spec["space"]):
         other.append("what the space's files hold")
     if other:
         raise UserError(

@@ -80,6 +80,11 @@ class SearchReport:
             "pareto": [_trial(trial) for trial in pareto(self.trials)],
             "spent": self.spent,
             "payback": self._payback(),
+            "objective": {
+                "kind": self.finale.settings.objective,
+                "lambda": self.finale.settings.weight,
+                "cost_unit": self.finale.unit,
+            },
             "regret": self.regret,
             "history": [_trial(trial) for trial in self.trials],
         }

@@ -48,6 +48,7 @@ class Workflow:
         votes: Whether answers are compared with the task's equality.
         players: Who is asked besides whoever is given: from the models given, and who is named for which role.
         remarks: What was not understood where it was read from.
+        shown: Earlier replies that one prompt can hold at most; ``None`` for all of them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Workflow:
     votes: bool = False
     players: Callable[[Sequence[str], Callable[[str], str | None]], Sequence[Player]] | None = None
     remarks: tuple[str, ...] = ()
+    shown: int | None = None
 
     async def __call__(self, problem: Problem, run: Run) -> str:
         """Answer a problem."""

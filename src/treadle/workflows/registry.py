@@ -8,6 +8,7 @@ from pathlib import Path
 from treadle.errors import NotYetError, UnknownNameError, UserError
 from treadle.lookup import find_object, looks_like_path
 from treadle.workflows.archon.named import Blender, MixtureOfAgents, SelfMixtureOfAgents
+from treadle.workflows.archon.presets import PRESETS
 from treadle.workflows.archon.workflow import PREFIX as ARCHON
 from treadle.workflows.archon.workflow import open_archon
 from treadle.workflows.base import Workflow
@@ -81,6 +82,9 @@ def open_workflow(spec: str, *, folder: Path) -> Workflow:
         raise NotYetError(name)
     if looks_like_path(name):
         return own_workflow(find_object(name, folder), name, options)
+    if name in PRESETS or name.endswith(".json") or name == ARCHON.rstrip(":"):
+        written = name if name != ARCHON.rstrip(":") else next(iter(PRESETS))
+        raise UserError(f"unknown workflow {name!r}; structures are written {ARCHON}{written}")
     raise UnknownNameError("workflow", name, (*WORKFLOWS, *KEPT_NAMES))
 
 

@@ -143,7 +143,9 @@ def _check_space(space: str) -> None:
 
     try:
         space_kind(space)
-    except UnknownNameError:
+    except UnknownNameError as error:
+        if "did you mean" in str(error):
+            raise
         names = space.partition(":")[2] or space
         raise UserError(f"unknown space {space!r}; to choose from workflows, write workflows:{names}") from None
 

@@ -34,11 +34,12 @@ def space(
     from treadle.cli.output import print_json, print_text
     from treadle.cli.running import check_config
     from treadle.cli.space_tables import described
+    from treadle.evaluation.preparing import AUTO
     from treadle.search.spaces.extremes import space_document
     from treadle.search.spaces.open import MODELS, Given, open_space
 
     check_config(options.config)
-    given = len(split_lists([models], "--models")) if models is not None else MODELS
+    given = MODELS if models in (None, AUTO) else len(split_lists([models or ""], "--models"))
     found = open_space(space, Path.cwd(), Given(given, most_calls=max_calls_per_sample))
     document = space_document(found)
     if options.as_json:

@@ -194,7 +194,8 @@ def read_dials(path: Path) -> Dials:
             raise UserError(f"{path}: unknown axis {unknown[0]!r}; known: {', '.join(Dials.__dataclass_fields__)}")
         return msgspec.convert(values, Dials)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
-        raise DatasetError(f"{path}: {error}") from None
+        remedy = f"every axis is a list; check is of {', '.join(CHECKS)}"
+        raise DatasetError(f"{path}: {error} ({remedy})") from None
 
 
 PRESETS: dict[str, Dials] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ def space_kind(spec: str) -> str:
         return name
     if spec in PRESETS or spec.startswith("archon:"):
         return "archon"
+    if difflib.get_close_matches(spec, PRESETS, n=1, cutoff=0.7):
+        raise UnknownNameError("space", spec, PRESETS)
     if name in _LATER or name == "simulated":
         raise NotYetError(f"--space {spec}")
     raise UnknownNameError("space", spec, ["workflows:", *PRESETS, "archon:FILE"])

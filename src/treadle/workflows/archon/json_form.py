@@ -110,6 +110,8 @@ def _members(layer: Any, source: str, place: int) -> list[Any]:
 def _component(given: Any, where: str, remarks: list[str]) -> Component:
     values = _mapping(given, where, "a component")
     name = values.get("type")
+    if name is None:
+        raise UserError(f"{where}: a component needs a type; known: {', '.join(BY_NAME)}")
     if name not in BY_NAME:
         raise UserError(f"{where}: unknown component {name!r}; known: {', '.join(BY_NAME)}")
     kind = BY_NAME[cast("str", name)]

@@ -15,6 +15,7 @@ from treadle.workflows.base import Calls
 Layer = tuple[Component, ...]
 Named = Callable[[str], str | None]
 """The model that is named for a role, or ``None``."""
+BESIDE_CANDIDATES = 2
 LAST = "-1"
 """The place of the last of the models given, the weak one."""
 
@@ -44,13 +45,18 @@ class Archon:
         """Calls of one question when every reply can be used and every candidate passes, exactly."""
         return self._counted()[0]
 
+    def shown(self) -> int:
+        """Replies that one prompt can hold at most: all candidates, their critiques, and what is asked again."""
+        return self._counted()[3] + BESIDE_CANDIDATES
+
     def calls(self) -> Calls:
         """Calls of one question, at least and at most: filters may leave fewer, second asks take more."""
-        usual, fewest, most = self._counted()
+        usual, fewest, most, _ = self._counted()
         return Calls(fewest, most, usual)
 
-    def _counted(self) -> tuple[int, int, int]:
-        calls = fewest = most = 0
+    def _counted(self) -> tuple[int, int, int, int]:
+        """Calls as expected, at least and at most, and the most candidates at any place."""
+        calls = fewest = most = widest = 0
         least = left = highest = 0
         for layer in self.layers:
             counts = [component.count(least, left, highest) for component in layer]
@@ -62,7 +68,8 @@ class Archon:
             made = sum(count.most_left for count in counts)
             # A layer whose texts cannot be used leaves the candidates as they were.
             highest = max(made, highest) if layer[0].makes else made
-        return calls, fewest, most
+            widest = max(widest, highest)
+        return calls, fewest, most, widest
 
     def cast(self, models: Sequence[str], named: Named) -> Archon:
         """The structure with a model for every component.
@@ -182,8 +189,8 @@ def _dealt(component: Component, models: Sequence[str]) -> Iterator[Component]:
 
 
 def is_place(model: str) -> bool:
-    """Whether a component's model is a place among the models given."""
-    return model == LAST or (model.isascii() and model.isdecimal())
+    """Whether a component's model is a place among the models given, there or not."""
+    return model.isascii() and model.removeprefix("-").isdecimal()
 
 
 def _placed(component: Component, models: Sequence[str]) -> str:
@@ -193,6 +200,7 @@ def _placed(component: Component, models: Sequence[str]) -> str:
     if not 1 <= int(model) <= len(models):
         given = "one model is given" if len(models) == 1 else f"{len(models)} models are given"
         raise UserError(
-            f"archon: the {component.kind} names model {model}, but only {given}: name more with --models A,B,…"
+            f"archon: the {component.kind} names model {model}, but only {given}: name more with --models A,B,… (places"
+            " are counted from 1, and -1 is the last)"
         )
     return models[int(model) - 1]

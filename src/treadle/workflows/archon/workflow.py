@@ -74,7 +74,12 @@ def structure_workflow(structure: Archon, name: str = "") -> Workflow:
     answer = ArchonWorkflow(structure)
     calls: Calls = structure.calls()
     return Workflow(
-        name or PREFIX + one_line(structure), answer, calls, players=answer.players, remarks=structure.remarks
+        name or PREFIX + one_line(structure),
+        answer,
+        calls,
+        players=answer.players,
+        remarks=structure.remarks,
+        shown=structure.shown(),
     )
 
 
