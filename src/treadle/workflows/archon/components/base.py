@@ -157,6 +157,42 @@ class Component(ABC):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer(Component):
+    """A component that writes ``samples`` candidates; such components may share a layer."""
+
+    makes: ClassVar[bool] = True
+    samples: int = 1
+
+    def __post_init__(self) -> None:
+        Component.__post_init__(self)
+        whole(self.kind, "samples", self.samples, 1, MOST_SAMPLES)
+
+    @property
+    def drafts(self) -> int:
+        """One a sample."""
+        return self.samples
+
+    def count(self, least: int, candidates: int, most: int) -> Count:
+        """One call a sample."""
+        return Count(self.samples, self.samples, self.samples, self.samples, 1, self.samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picker(Component):
+    """A component that keeps ``top_k`` of the candidates, or all that it finds fit."""
+
+    top_k: int | None = None
+
+    def __post_init__(self) -> None:
+        Component.__post_init__(self)
+        whole(self.kind, "top_k", self.top_k, 1, MOST_SAMPLES)
+
+    def kept(self, candidates: int) -> int:
+        """How many of so many candidates stay at most."""
+        return candidates if self.top_k is None else min(self.top_k, candidates)
+
+
 def whole(kind: str, name: str, value: int | None, least: int, most: int) -> None:
     """Refuse a number out of its range.
 

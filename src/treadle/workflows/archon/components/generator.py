@@ -9,21 +9,13 @@ from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.generate import Attempt, generate_each
 from treadle.operators.turns import Turns, plain_turns, tagged, task_text, with_last_turn
-from treadle.workflows.archon.components.base import (
-    MOST_SAMPLES,
-    Component,
-    Count,
-    Imagined,
-    Requests,
-    State,
-    whole,
-)
+from treadle.workflows.archon.components.base import Imagined, Requests, State, Writer
 
 CHECKS = "A good reply passes all of these checks:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generator(Component):
+class Generator(Writer):
     """Asks for ``samples`` answers to the conversation.
 
     Without an instruction it sends what the workflow ``single`` sends, so that both share their calls. Where check
@@ -33,21 +25,6 @@ class Generator(Component):
     kind: ClassVar[str] = "generator"
     letter: ClassVar[str] = "g"
     role: ClassVar[str] = "generator"
-    makes: ClassVar[bool] = True
-    samples: int = 1
-
-    def __post_init__(self) -> None:
-        Component.__post_init__(self)
-        whole(self.kind, "samples", self.samples, 1, MOST_SAMPLES)
-
-    @property
-    def drafts(self) -> int:
-        """One a sample."""
-        return self.samples
-
-    def count(self, least: int, candidates: int, most: int) -> Count:
-        """One call a sample."""
-        return Count(self.samples, self.samples, self.samples, self.samples, 1, self.samples)
 
     def imagine(self, state: Imagined, requests: Requests, first_draw: int) -> Imagined:
         """It sees no candidates."""

@@ -10,19 +10,11 @@ from treadle.ledger.run import Run
 from treadle.operators.rank import rank
 from treadle.operators.rank_pairs import rank_pairs
 from treadle.operators.ties import tie_order
-from treadle.workflows.archon.components.base import (
-    MOST_SAMPLES,
-    Component,
-    Count,
-    Imagined,
-    Requests,
-    State,
-    whole,
-)
+from treadle.workflows.archon.components.base import Count, Imagined, Picker, Requests, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranker(Component):
+class Ranker(Picker):
     """Keeps the best ``top_k`` candidates in the order that one look at all of them gives; one is not ranked."""
 
     kind: ClassVar[str] = "ranker"
@@ -30,22 +22,15 @@ class Ranker(Component):
     role: ClassVar[str] = "ranker"
     top_k: int = 5
 
-    def __post_init__(self) -> None:
-        Component.__post_init__(self)
-        whole(self.kind, "top_k", self.top_k, 1, MOST_SAMPLES)
-
     def count(self, least: int, candidates: int, most: int) -> Count:
         """One where there is something to rank, and one second ask."""
-        left = min(self.top_k, candidates)
-        return Count(
-            int(candidates > 1), left, int(least > 1), 2 * int(most > 1), min(self.top_k, least), min(self.top_k, most)
-        )
+        calls = (int(candidates > 1), self.kept(candidates), int(least > 1), 2 * int(most > 1))
+        return Count(*calls, self.kept(least), self.kept(most))
 
     def imagine(self, state: Imagined, requests: Requests, first_draw: int) -> Imagined:
         """It sees candidates and critiques, and is taken to keep their order."""
         if len(state.candidates) > 1:
-            best = min(self.top_k, len(state.candidates))
-            requests.make(self.asked, best, state.candidates, state.critiques)
+            requests.make(self.asked, self.kept(len(state.candidates)), state.candidates, state.critiques)
         return Imagined(state.candidates[: self.top_k], state.critiques[: self.top_k], state.statements)
 
     async def work(self, problem: Problem, state: State, run: Run, *, id: str, first_draw: int) -> State:
@@ -57,7 +42,7 @@ class Ranker(Component):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairRanker(Component):
+class PairRanker(Picker):
     """Keeps the best ``top_k`` by comparing all pairs in both orders (LLM-Blender, arXiv 2306.02561)."""
 
     kind: ClassVar[str] = "pair_ranker"
@@ -65,21 +50,10 @@ class PairRanker(Component):
     role: ClassVar[str] = "ranker"
     top_k: int = 3
 
-    def __post_init__(self) -> None:
-        Component.__post_init__(self)
-        whole(self.kind, "top_k", self.top_k, 1, MOST_SAMPLES)
-
     def count(self, least: int, candidates: int, most: int) -> Count:
         """Two a pair, and one second ask each."""
-        left = min(self.top_k, candidates)
-        return Count(
-            candidates * (candidates - 1),
-            left,
-            least * (least - 1),
-            2 * most * (most - 1),
-            min(self.top_k, least),
-            min(self.top_k, most),
-        )
+        calls = (candidates * (candidates - 1), self.kept(candidates), least * (least - 1), 2 * most * (most - 1))
+        return Count(*calls, self.kept(least), self.kept(most))
 
     def imagine(self, state: Imagined, requests: Requests, first_draw: int) -> Imagined:
         """Every comparison sees two candidates, and is taken to be a tie."""

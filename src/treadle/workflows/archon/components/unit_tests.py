@@ -10,10 +10,10 @@ from treadle.ledger.run import Run
 from treadle.operators.ties import tie_order
 from treadle.operators.unit_tests import FEWEST, MOST, check_statements, write_statements
 from treadle.workflows.archon.components.base import (
-    MOST_SAMPLES,
     Component,
     Count,
     Imagined,
+    Picker,
     Requests,
     State,
     whole,
@@ -55,23 +55,17 @@ class TestWriter(Component):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestChecker(Component):
+class TestChecker(Picker):
     """Orders the candidates by how many statements they pass, and keeps ``top_k`` of them, or all."""
 
     __test__ = False
     kind: ClassVar[str] = "unit_test_evaluator"
     letter: ClassVar[str] = "e"
     role: ClassVar[str] = "tester"
-    top_k: int | None = None
-
-    def __post_init__(self) -> None:
-        Component.__post_init__(self)
-        whole(self.kind, "top_k", self.top_k, 1, MOST_SAMPLES)
 
     def count(self, least: int, candidates: int, most: int) -> Count:
         """One a candidate, and one second ask each; none where no statement could be read."""
-        keep = self.top_k or MOST_SAMPLES * MOST_SAMPLES
-        return Count(candidates, min(keep, candidates), 0, 2 * most, min(keep, least), min(keep, most))
+        return Count(candidates, self.kept(candidates), 0, 2 * most, self.kept(least), self.kept(most))
 
     def imagine(self, state: Imagined, requests: Requests, first_draw: int) -> Imagined:
         """Each check sees one candidate and all statements."""

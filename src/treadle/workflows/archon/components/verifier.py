@@ -8,19 +8,11 @@ from typing import ClassVar
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.verify import verify
-from treadle.workflows.archon.components.base import (
-    MOST_SAMPLES,
-    Component,
-    Count,
-    Imagined,
-    Requests,
-    State,
-    whole,
-)
+from treadle.workflows.archon.components.base import Count, Imagined, Picker, Requests, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verifier(Component):
+class Verifier(Picker):
     """Reasons about each candidate, then gives a verdict; where none passes, all go on.
 
     With ``top_k`` only the first so many that pass go on; all are verified.
@@ -29,17 +21,11 @@ class Verifier(Component):
     kind: ClassVar[str] = "verifier"
     letter: ClassVar[str] = "v"
     role: ClassVar[str] = "verifier"
-    top_k: int | None = None
-
-    def __post_init__(self) -> None:
-        Component.__post_init__(self)
-        whole(self.kind, "top_k", self.top_k, 1, MOST_SAMPLES)
 
     def count(self, least: int, candidates: int, most: int) -> Count:
         """Two a candidate, and one second ask for a verdict."""
-        keep = self.top_k or MOST_SAMPLES * MOST_SAMPLES
         # Where none passes all go on, whatever top_k says.
-        return Count(2 * candidates, min(keep, candidates), 2 * least, 3 * most, min(1, least), most)
+        return Count(2 * candidates, self.kept(candidates), 2 * least, 3 * most, min(1, least), most)
 
     def imagine(self, state: Imagined, requests: Requests, first_draw: int) -> Imagined:
         """Each reasoning sees one candidate, each verdict the reasoning as well."""
