@@ -19,9 +19,9 @@ import strategies
 
 PARTS: dict[str, Callable[..., bool]] = {
     "sharing": sharing.main,
+    "replay": replay.main,
     "strategies": strategies.main,
     "paid-calls": paid_calls.main,
-    "replay": replay.main,
     "honesty": honesty.main,
     "null-check": null_check.main,
 }

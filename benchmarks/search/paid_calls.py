@@ -4,7 +4,8 @@ Through the ledger, on `simulated:archon` with its ten simulated models and 40 s
 shared calls and racing. The paper's: 240 random structures, then expected improvement, every structure on every
 question, every call paid (arXiv 2409.15254, section 3.4). The incumbent is the structure that is ahead of the field.
 A fused answer has little luck here (`fuse_noise=0.1`), so that 40 questions can tell structures 2 points apart; at the
-default of 0.6 neither way comes within 1 point, since no 40 questions show it.
+default of 0.6 they cannot tell 4. Where the paper's schedule does not come within 1 point either, counted is until ours
+is as near as that one ended.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from treadle.tasks.simulated import simulated_models
 from treadle.tasks.simulated_archon import SimulatedArchonTask
 
 OPTIONS = "fuse_noise=0.1"
-OURS, PAPER = 120, 300
+OURS, PAPER = 240, 300
 """Structures after which either way is stopped, near enough or not."""
 WITHIN = 0.01
 MOST_SHARE = 0.1
