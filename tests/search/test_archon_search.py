@@ -13,6 +13,7 @@ from treadle.evaluation.measuring import Progress
 from treadle.ledger.budget import Budget
 from treadle.ledger.session import Session
 from treadle.search.estimate import estimate_search
+from treadle.search.resume import resume_search
 from treadle.search.search import search
 from treadle.search.settings import SearchSettings
 from treadle.testing.sessions import scripted_session
@@ -260,3 +261,13 @@ async def test_going_on_with_too_little_keeps_what_was_found() -> None:
         assert less["spent"]["calls_paid"] >= found["spent"]["calls_paid"]
         report = await evaluate(session, [f"run:{found['run']}"], TASK, limit=1)
     assert report.rows[0].workflow == found["best"]["workflow"]
+
+
+async def test_going_on_with_what_is_done_costs_nothing_and_changes_nothing() -> None:
+    async with scripted_session({}) as session:
+        first = await searched(session, method="random", budget=Budget(calls=900))
+        done = (await resume_search(session, first["run"], budget=Budget(calls=100_000))).document()
+        again = (await resume_search(session, first["run"])).document()
+    assert done["ended_by"] == again["ended_by"] == "done"
+    assert course(again) == course(done)
+    assert again["spent"]["calls_paid"] == done["spent"]["calls_paid"]

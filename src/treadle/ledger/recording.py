@@ -217,12 +217,12 @@ class Recording:
         """Note that the run's budget ended it."""
         if self.limit is None:
             unit = {"usd": "--budget-usd", "calls": "--budget-calls", "tokens": "--budget-tokens"}[error.unit]
-            beside = f", beside the {_up(error.kept)} kept for selection and test" if error.kept else ""
             lower = "" if error.unit == "calls" else " (a lower max_tokens lowers it)"
+            more = f": it takes {unit} {_up(error.needed)} or more{lower}"
+            if error.kept:
+                more = f", beside the {_up(error.kept)} kept for selection and test; a larger {unit} lets it go on"
             self.limit = RunLimitError(
-                error.unit,
-                f"the budget of {error.limit:g} {error.unit} does not cover the next call{beside}:"
-                f" it takes {unit} {_up(error.needed)} or more{lower}",
+                error.unit, f"the budget of {error.limit:g} {error.unit} does not cover the next call{more}"
             )
         return self.limit
 

@@ -58,6 +58,9 @@ async def resume_search(
         UserError: When the run is unknown, still running, no search, or was begun from a program's own task.
     """
     asked = await read_asked(session, run)
+    record = await session.journal.read(lambda store: find_run(store, run))
+    # What is done was paid for: going on with it costs nothing, whatever it was begun with.
+    begun = Budget() if record.ended_by == "done" else Budget(**asked["budget"])
     return await search(
         session,
         asked["space"],
@@ -69,7 +72,7 @@ async def resume_search(
         limit=asked["limit"],
         fresh=asked["fresh"],
         seed=asked["seed"],
-        budget=Budget(**asked["budget"]).merged(budget or Budget()),
+        budget=begun.merged(budget or Budget()),
         caps=Budget(**asked["caps"]),
         drop_bad_gold=asked["drop_bad_gold"],
         concurrency=concurrency,
