@@ -170,7 +170,11 @@ def _spent(spent: Document) -> Text:
 def _next_steps(document: Document) -> list[str]:
     best = document["best"]
     row = "" if best is None else f"/{clean(best['workflow'])}"
-    return [f"treadle trace {shlex.quote(document['run'] + row)} --failed"]
+    steps = [f"treadle trace {shlex.quote(document['run'] + row)} --failed"]
+    if document["ended_by"] in ("budget", "interrupt"):
+        budget = " --budget-…" if document["ended_by"] == "budget" else ""
+        steps.insert(0, f"treadle search --resume {document['run']}{budget}")
+    return steps
 
 
 def _ordinal(number: int) -> str:
