@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from treadle.errors import UserError
+from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.evaluate import Measurement, begin, ended
 from treadle.evaluation.found import Found, found_workflows
 from treadle.evaluation.measuring import Asked, Measuring, Watch
@@ -85,7 +86,8 @@ async def search(
     begin(recording, asked.question_caps, opened, [each.workflow for each in found.structures()[-MOST_STRUCTURES:]])
     plan = _plan(recording, found, method, opened, settings, asked.question_caps)
     async with recording.closing() as ending:
-        report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
+        with rare_collection():
+            report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
         ending.ended_by = report.ended_by
         ending.document = await with_best(session, resume, report.document())
     return report
