@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from pathlib import Path
@@ -97,3 +99,19 @@ def _place(error: BaseException, file: Path) -> str:
         if frame.filename == str(file):
             return f" ({file}, line {frame.lineno})"
     return ""
+
+
+def source_of(function: object) -> str:
+    """What tells a user's function from an earlier one of its name; empty for whatever is no function.
+
+    Args:
+        function: A function, wrapped or not.
+    """
+    plain = inspect.unwrap(function) if callable(function) else function
+    if not inspect.isfunction(plain):
+        return ""
+    try:
+        text = inspect.getsource(plain).encode()
+    except (OSError, TypeError):
+        text = plain.__code__.co_code
+    return hashlib.sha256(text).hexdigest()[:16]

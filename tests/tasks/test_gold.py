@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
@@ -13,7 +14,7 @@ from treadle.ledger.run import Run
 from treadle.tasks.base import Sample, Score, Scorer
 from treadle.tasks.gold import GoldReport, apply_gold, check_gold, gold_key
 from treadle.tasks.scorers.choice import ChoiceScorer
-from treadle.tasks.scorers.custom import scorer
+from treadle.tasks.scorers.custom import UserScorer, scorer
 from treadle.tasks.scorers.exact import ExactScorer
 from treadle.tasks.scorers.judge import JudgeScorer
 from treadle.tasks.scorers.math import MathScorer
@@ -130,3 +131,17 @@ async def test_mathematical_references_that_no_box_holds_are_found() -> None:
     assert [bad.id for bad in (await check_gold(task)).bad] == []
     broken = Task("m", (Sample("a", "?", r"\frac{1}{2"),), MathScorer())
     assert [bad.id for bad in (await check_gold(broken)).bad] == ["a"]
+
+
+def test_two_scorers_of_one_name_are_not_remembered_as_one() -> None:
+    def scored(grade: Callable[[Sample, str], bool]) -> Task:
+        return Task("mine", (Sample("q", "?", "x"),), UserScorer(grade, "<lambda>"))
+
+    def first(sample: Sample, answer: str) -> bool:
+        return answer == sample.target
+
+    def second(sample: Sample, answer: str) -> bool:
+        return answer != sample.target
+
+    assert gold_key(scored(first)) == gold_key(scored(first))
+    assert gold_key(scored(first)) != gold_key(scored(second))

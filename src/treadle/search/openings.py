@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from treadle.ledger.recording import Recording
+from treadle.lookup import source_of
 from treadle.store.base import EventRecord
 from treadle.store.text import canonical, decode
 from treadle.tasks.task import Task
@@ -31,7 +30,7 @@ async def open_test_part(recording: Recording, task: Task, workflows: Sequence[W
     """
     rows = sorted(task.row_hashes[sample.id] for sample in task.split.test)
     look: dict[str, Any] = {
-        "workflows": [[workflow.name, _source(workflow)] for workflow in workflows],
+        "workflows": [[workflow.name, source_of(workflow.answer)] for workflow in workflows],
         "models": recording.asked_models(),
         "fresh": recording.fresh,
         "repeats": repeats,
@@ -45,15 +44,3 @@ async def open_test_part(recording: Recording, task: Task, workflows: Sequence[W
     here = set(rows)
     looks = dict.fromkeys(event.payload for event in known if not here.isdisjoint(decode(event.payload)["rows"]))
     return list(looks).index(mine) + 1
-
-
-def _source(workflow: Workflow) -> str:
-    """What tells a user's function from an earlier one of its name; empty for workflows that their name says all of."""
-    function = inspect.unwrap(workflow.answer)
-    if not inspect.isfunction(function):
-        return ""
-    try:
-        text = inspect.getsource(function).encode()
-    except (OSError, TypeError):
-        text = function.__code__.co_code
-    return hashlib.sha256(text).hexdigest()[:16]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from treadle.errors import DatasetError, TreadleError
+from treadle.lookup import source_of
 from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
 
@@ -33,8 +34,8 @@ class GoldReport:
 
 
 def gold_key(task: Task) -> str:
-    """What a check of this task's references is remembered by: the data's hash and the scorer."""
-    return f"{task.hash} {task.scorer.name}"
+    """What a check of this task's references is remembered by: the data's hash and the scorer, a user's by its code."""
+    return f"{task.hash} {task.scorer.name} {source_of(getattr(task.scorer, 'grade', None))}".rstrip()
 
 
 async def check_gold(task: Task) -> GoldReport:
