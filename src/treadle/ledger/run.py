@@ -219,6 +219,8 @@ class Run:
         work = list(branches)
         parent = self._scope.strand()
         strands = parent.branches(len(work))
+        if len(work) == 1:
+            return [await _alone(work[0], strands[0], parent)]
         tasks = [_start(branch, strand) for branch, strand in zip(work, strands, strict=True)]
         if not tasks:
             return []
@@ -244,6 +246,24 @@ class Run:
     def note(self, kind: str, **details: Any) -> None:
         """Write something down in the trace: a fallback that was taken, a tie, a second ask."""
         self._span.entries.append(NoteEntry(self._scope.strand().next_place(), kind, details))
+
+
+async def _alone(branch: Awaitable[T], strand: Strand, parent: Strand) -> T | BaseException:
+    """A single branch, without a task of its own: what comes of it is the same."""
+    task = asyncio.current_task()
+    strand.own(task)
+    token = current_strand.set(strand)
+    try:
+        return await branch
+    except Exception as error:  # noqa: BLE001  a branch may raise anything, and the caller says what becomes of it
+        return error
+    except asyncio.CancelledError:
+        if task is None or task.cancelling():
+            raise
+        return asyncio.CancelledError()
+    finally:
+        current_strand.reset(token)
+        parent.join([strand])
 
 
 def _start(branch: Awaitable[T], strand: Strand) -> asyncio.Task[T]:
