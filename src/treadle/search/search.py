@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
+from threadpoolctl import threadpool_limits
+
 from treadle.errors import UserError
 from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.evaluate import Measurement, begin, ended
@@ -86,7 +88,8 @@ async def search(
     begin(recording, asked.question_caps, opened, [each.workflow for each in found.structures()[-MOST_STRUCTURES:]])
     plan = _plan(recording, found, method, opened, settings, asked.question_caps)
     async with recording.closing() as ending:
-        with rare_collection():
+        # Matrices here are small: several threads of BLAS only wait for each other.
+        with rare_collection(), threadpool_limits(limits=1, user_api="blas"):
             report = await _Search(recording, plan, asked.concurrency, asked.watch).run()
         ending.ended_by = report.ended_by
         ending.document = await with_best(session, resume, report.document())
