@@ -100,14 +100,7 @@ class _Ablation:
         whole = self.rows[self.divided.whole.name]
         parts = self._compare(whole)
         lean = await self._lean(whole, parts) if self.ended_by == "done" else None
-        tally = self.recording.tally
-        spent = {
-            "usd": tally.total_usd,
-            "calls_logical": tally.logical,
-            "calls_paid": tally.paid,
-            "tokens": tally.usage.total,
-            "seconds": self.recording.seconds,
-        }
+        spent = self.recording.tally.spent(self.recording.seconds)
         return AblationReport(
             self.recording.id,
             self.task.name,

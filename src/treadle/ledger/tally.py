@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from treadle.models.base import Completion, Usage
 
@@ -48,6 +49,15 @@ class Tally:
         self.usd += completion.usd or 0.0
         if completion.usage is not None:
             self.usage += completion.usage
+
+    def spent(self, seconds: float) -> dict[str, Any]:
+        """What was paid, as JSON values.
+
+        Args:
+            seconds: Wall clock.
+        """
+        calls = {"calls_logical": self.logical, "calls_paid": self.paid}
+        return {"usd": self.total_usd, **calls, "tokens": self.usage.total, "seconds": seconds}
 
     @property
     def total_usd(self) -> float | None:

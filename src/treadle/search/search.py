@@ -274,14 +274,7 @@ class _Search:
         return [trial.structure.workflow for trial in whole[:FINALISTS]]
 
     def _report(self, ended_by: EndedBy, message: str) -> SearchReport:
-        tally = self.recording.tally
-        spent = {
-            "usd": tally.total_usd,
-            "calls_logical": tally.logical,
-            "calls_paid": tally.paid,
-            "tokens": tally.usage.total,
-            "seconds": self.recording.seconds,
-        }
+        spent = self.recording.tally.spent(self.recording.seconds)
         return SearchReport(
             self.recording.id,
             self.plan.task.name,
