@@ -5,7 +5,7 @@ UV = .uv/bin/uv
 RUN = .venv/bin
 WORKERS ?= 2
 
-.PHONY: setup help demo test lint types imports check coverage bench clean
+.PHONY: setup help demo test test-user lint types imports check coverage bench clean
 
 setup: .venv/.ready  ## make .venv with everything in it (the default)
 
@@ -23,6 +23,9 @@ demo: setup  ## fetch a small model, measure and search on it
 
 test: setup  ## run the tests
 	$(RUN)/pytest -q -n $(WORKERS)
+
+test-user: setup  ## run the sandbox's tests as an unprivileged user (as root)
+	.ci/as-user
 
 lint: setup  ## check style and format
 	$(RUN)/ruff check .
@@ -45,6 +48,7 @@ bench: setup  ## run the benchmarks
 	$(RUN)/python benchmarks/http_client.py
 	$(RUN)/python benchmarks/startup.py
 	$(RUN)/python benchmarks/search
+	$(RUN)/python benchmarks/sandbox.py
 
 clean:  ## remove what make and the tools made
 	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treadle.config import (
+    SANDBOX_KINDS,
     BudgetSettings,
-    ModelSettings,
-    PriceSettings,
+    SandboxSettings,
     Settings,
     StoreSettings,
     canonical_role,
@@ -22,8 +22,10 @@ from treadle.config import (
     secret_values,
     settings_from,
 )
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.config_template import starter_config
 from treadle.errors import ConfigError, UnknownNameError
+from treadle.sandbox import choose
 
 WHOLE = """
 [models.weak]
@@ -50,6 +52,10 @@ url = "sqlite:///runs.db"
 usd = 5.0
 calls = 1_000
 tokens = 0
+[sandbox]
+kind = "landlock"
+seconds = 2.5
+memory_mb = 256
 """
 WEAK = '[models.weak]\nmodel = "openai:gpt-5-mini"\n'
 KEY = "sk-proj-4fJ2kd83LmQ0"
@@ -96,6 +102,7 @@ def test_a_whole_file_becomes_typed_settings(tmp_path: Path) -> None:
         },
         store=StoreSettings("sqlite:///runs.db"),
         budget=BudgetSettings(usd=5.0, calls=1000, tokens=0),
+        sandbox=SandboxSettings("landlock", seconds=2.5, memory_mb=256),
         folder=tmp_path,
         path=path,
     )
@@ -109,6 +116,10 @@ def test_without_a_file_every_default_holds(tmp_path: Path, monkeypatch: pytest.
     assert defaults.store.url == "sqlite:///.treadle/treadle.db"
     assert defaults.budget == BudgetSettings(usd=None, calls=None, tokens=None, seconds=None)
     assert load_settings(write(tmp_path, "")) == Settings(folder=tmp_path, path=tmp_path / "treadle.toml")
+
+
+def test_the_kinds_of_sandbox_are_those_that_can_be_opened() -> None:
+    assert set(SANDBOX_KINDS) == {"auto", *choose.OPENERS}
 
 
 def test_the_starter_file_loads_and_each_of_its_commented_lines_would(tmp_path: Path) -> None:
@@ -180,7 +191,10 @@ def test_a_byte_order_mark_and_other_line_ends_are_no_mistake(tmp_path: Path) ->
     ("text", "words"),
     [
         ("[model.weak]\n", "model is not a known key; did you mean models or model_names?"),
-        ("[archon.models]\n", "archon is not a known key; known here: models, roles, model_names, store, budget"),
+        (
+            "[archon.models]\n",
+            "archon is not a known key; known here: models, roles, model_names, store, budget, sandbox",
+        ),
         (WEAK + "timout_s = 3", "models.weak.timout_s is not a known key; did you mean timeout_s?"),
         (WEAK + "price = { input = 1, output = 1, ouput = 2 }", "models.weak.price.ouput is not a known key; did you"),
         ("[budget]\ndollars = 5", "budget.dollars is not a known key; known here: usd, calls, tokens, seconds"),
@@ -242,6 +256,13 @@ def test_an_unknown_key_is_refused_with_a_near_one(tmp_path: Path, text: str, wo
         ("[roles]\nstrong = 3", "roles.strong must be a text in quotes"),
         ("[roles]\noptimizer = 'a:b'\noptimiser = 'a:b'", "roles.optimiser is given twice"),
         ("[store]\nurl = 'runs.db'", "store.url must begin with a scheme"),
+        (
+            "[sandbox]\nkind = 'bubblewarp'",
+            "sandbox.kind cannot be used: unknown sandbox 'bubblewarp'; did you mean bubble",
+        ),
+        ("[sandbox]\nseconds = 0", "sandbox.seconds must be a finite number above 0, not 0"),
+        ("[sandbox]\nmemory_mb = 0.5", "sandbox.memory_mb must be a whole number above 0, not 0.5"),
+        ("[sandbox]\nmemory = 5", "sandbox.memory is not a known key; did you mean memory_mb?"),
         ("[budget]\nusd = -1", "budget.usd must be a finite number from 0 on, not -1"),
         ("[budget]\nusd = 1" + "0" * 400, "budget.usd must be a finite number from 0 on, not one of that size"),
         ("[budget]\ncalls = 1e3", "budget.calls must be a whole number from 0 on, not 1000; write it without point"),
@@ -331,7 +352,9 @@ toml_values = st.recursive(
 
 @given(
     toml_values,
-    st.sampled_from(["models", "models.weak", "models.weak.price", "models.weak.settings", "roles", "budget"]),
+    st.sampled_from(
+        ["models", "models.weak", "models.weak.price", "models.weak.settings", "roles", "budget", "sandbox"]
+    ),
 )
 def test_any_value_in_any_place_is_settings_or_a_config_error(value: Any, place: str) -> None:
     """What a parser could ever give either loads or is refused in words; nothing else escapes."""

@@ -19,7 +19,8 @@ from treadle import errors
 from treadle.cli.app import app
 from treadle.cli.commands.later import NAMES as LATER
 from treadle.cli.main import main
-from treadle.config import ROLES, BudgetSettings, ModelSettings, PriceSettings, StoreSettings
+from treadle.config import ROLES, SANDBOX_KINDS, BudgetSettings, SandboxSettings, StoreSettings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.errors import FAILURE_CLASSES
 from treadle.models.registry import OPENAI_COMPATIBLE, VENDORS
 from treadle.models.simulated import Ability
@@ -30,7 +31,7 @@ REFERENCE = ROOT / "docs" / "reference"
 COMMAND_LINE = sections(REFERENCE / "command-line.md")
 CONFIGURATION = sections(REFERENCE / "configuration.md")
 SHARED = {title.lower().replace(" ", "-"): COMMAND_LINE[title] for title in ("Every command", "Models", "Budgets")} | {
-    title.lower(): COMMAND_LINE[title] for title in ("Draws", "Measuring")
+    title.lower(): COMMAND_LINE[title] for title in ("Draws", "Programs", "Measuring")
 }
 
 
@@ -82,6 +83,8 @@ def test_every_key_of_the_configuration_is_documented() -> None:
     assert all(f"`{name}`" in models for name in names(PriceSettings))
     assert set(first_column(CONFIGURATION["`[store]`"])) == names(StoreSettings)
     assert set(first_column(CONFIGURATION["`[budget]`"])) == names(BudgetSettings)
+    sandbox = CONFIGURATION["`[sandbox]`"]
+    assert set(first_column(sandbox)) == {*names(SandboxSettings), *SANDBOX_KINDS}
     assert all(f"`{role}`" in CONFIGURATION["`[roles]`"] for role in ROLES)
     assert set(first_column(CONFIGURATION["Simulated models"])) == names(Ability)
 
@@ -96,6 +99,12 @@ def test_the_defaults_of_the_configuration_are_the_real_ones() -> None:
     for name in ("timeout_s", "retries"):
         row = next(line for line in models.splitlines() if line.startswith(f"| `{name}`"))
         assert row.endswith(f"| {getattr(ModelSettings('x:y'), name):g} |")
+    sandbox = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| (\S+) \|$", CONFIGURATION["`[sandbox]`"], re.MULTILINE))
+    default = SandboxSettings()
+    assert sandbox == {
+        each.name: f"`{value}`" if isinstance(value := getattr(default, each.name), str) else f"{value:g}"
+        for each in fields(SandboxSettings)
+    }
 
 
 def test_every_provider_is_documented() -> None:

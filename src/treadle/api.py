@@ -52,6 +52,7 @@ async def evaluate(
     roles: Mapping[str, str] | None = None,
     limit: int | None = None,
     repeat: int = 1,
+    pass_at: Sequence[int] = (),
     fresh: int = 0,
     seed: int = 0,
     budget: Budget | None = None,
@@ -70,6 +71,7 @@ async def evaluate(
         roles: Role name to alias.
         limit: Use the first so many samples.
         repeat: Answer every question so often, each time with draws of its own.
+        pass_at: Numbers k, up to ``repeat``, for which the report says how often one of k answers is right (pass@k).
         fresh: Take the N-th disjoint family of draws.
         seed: Seeds ``run.rng``.
         budget: Caps of the whole run.
@@ -92,6 +94,7 @@ async def evaluate(
             roles=roles or {},
             limit=limit,
             repeat=repeat,
+            pass_at=pass_at,
             fresh=fresh,
             seed=seed,
             budget=budget,

@@ -58,6 +58,13 @@ url = "sqlite:///.treadle/treadle.db"
 # calls = 10_000
 # tokens = 5_000_000
 # seconds = 3600
+
+# What runs the programs that models write, and what one may take. `treadle doctor` says what works here.
+[sandbox]
+# kind = "auto"                             # the strongest here; or bubblewrap, namespaces, nsjail, landlock, …
+# seconds = 10                              # wall clock
+# memory_mb = 512
+# processes = 64
 """
 
 

@@ -5,6 +5,7 @@ TreadleError
 │   ├── ConfigError         treadle.toml: file, key and remedy
 │   ├── UnknownNameError    a workflow, task, model, scorer… that does not exist, with near matches
 │   ├── DatasetError        a data file: path, line and remedy
+│   ├── SandboxError        nothing here isolates programs, or what was asked for does not
 │   ├── EndpointError       an endpoint that has never answered and cannot: key, address, model name
 │   └── NotYetError         a name kept free for a later version
 ├── RunLimitError           the run's budget or clock ended it; the command line exits with 3
@@ -77,6 +78,10 @@ def _first(names: Sequence[str]) -> str:
 
 class DatasetError(UserError):
     """A data file cannot be used; the text names the file, the line and the remedy."""
+
+
+class SandboxError(UserError):
+    """Nothing here isolates programs, or the sandbox that was named does not: says what was tried, and the remedy."""
 
 
 class EndpointError(UserError):

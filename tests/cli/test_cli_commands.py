@@ -199,7 +199,7 @@ def test_doctor_says_what_works_and_what_does_not(treadle: Command, place: Path)
     checks = {check["name"]: check for check in healthy["checks"]}
     assert checks["store"]["ok"]
     assert checks["model adder"]["ok"]
-    assert not checks["sandbox"]["ok"]
+    assert checks["sandbox"]["detail"]
     with (place / "treadle.toml").open("a") as file:
         file.write('[models.gone]\nmodel = "scripted:nowhere.py"\n')
     code, out, _ = treadle("doctor")

@@ -45,7 +45,7 @@ OTHER: dict[str, tuple[str, ...]] = {
     "--max-usd-per-sample": ("0.5",),
     "--max-seconds-per-sample": ("60",),
 }
-FREE = {"--json", "--config", "--dry-run", "--resume", "--concurrency", "--race", "--help", "-h"}
+FREE = {"--json", "--config", "--dry-run", "--resume", "--concurrency", "--sandbox", "--race", "--help", "-h"}
 BUDGETS = {f"--budget-{unit}" for unit in ("usd", "calls", "tokens", "seconds")}
 
 

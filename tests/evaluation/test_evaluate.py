@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from treadle.config import ModelSettings, PriceSettings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.errors import EndpointError, RejectedError, UserError
 from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.measuring import Progress

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.config import ModelSettings, PriceSettings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.errors import RunLimitError, SampleBudgetError, SampleFailure
 from treadle.ledger.budget import Account, Amount, Budget, OverBudgetError
 from treadle.ledger.run import Run

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from treadle.config import ModelSettings, PriceSettings, Settings
+from treadle.config import Settings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.errors import RunLimitError, SampleFailure, ServerError, UserError
 from treadle.ledger.budget import Budget
 from treadle.ledger.run import Run

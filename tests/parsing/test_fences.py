@@ -60,6 +60,10 @@ def test_of_two_that_qualify_the_last_wins() -> None:
     assert code(f"```py\n{SOLVE}```\nBetter:\n```\n{better}```\n", "solve") == better
 
 
+def test_a_valid_program_wins_over_a_later_one_that_is_cut() -> None:
+    assert code(f"```py\n{SOLVE}```\nBetter:\n```py\ndef solve(n):\n    return (n", "solve") == SOLVE
+
+
 def test_a_cut_block_is_still_the_program() -> None:
     assert code("```python\nx = 1\ndef solve(n):\n    return (n", "solve") == "x = 1\ndef solve(n):\n    return (n"
 

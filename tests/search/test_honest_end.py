@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from treadle.config import ModelSettings, PriceSettings, Settings
+from treadle.config import Settings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.ledger.budget import Budget
 from treadle.ledger.session import Session
 from treadle.models.base import Request

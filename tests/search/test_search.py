@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from treadle.config import ModelSettings, PriceSettings
+from treadle.config_models import ModelSettings, PriceSettings
 from treadle.errors import NotYetError, UnknownNameError, UserError
 from treadle.evaluation.measuring import Progress
 from treadle.ledger.budget import Budget

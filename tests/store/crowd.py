@@ -20,7 +20,14 @@ import msgspec
 from treadle.store import sql
 from treadle.store.base import Batch, Store
 from treadle.store.open import open_store
-from treadle.testing.store_contract import call_record, event_record, run_record, sample_record, score_record
+from treadle.testing.store_contract import (
+    call_record,
+    event_record,
+    execution_record,
+    run_record,
+    sample_record,
+    score_record,
+)
 
 URL = "sqlite:///crowd/treadle.db"
 ROWS = 3
@@ -66,6 +73,7 @@ def batch_of(name: str) -> Batch:
         [sample_record(n) for n in names],
         [score_record(n) for n in names],
         [event_record("batch", n) for n in names],
+        [execution_record(n) for n in names],
     )
 
 
@@ -75,7 +83,7 @@ def whole_batches(store: Store) -> set[str]:
     samples = [row.sample for row in store.samples("run-1")]
     assert samples == [row.sample for row in store.scores("run-1")]
     assert samples == [row.subject for row in store.events("batch")]
-    assert len(store.calls(samples)) == len(samples)
+    assert len(store.calls(samples)) == len(store.executions(samples)) == len(samples)
     for sample in samples:
         name = sample.rpartition(".")[0]
         per_batch[name] = per_batch.get(name, 0) + 1

@@ -18,7 +18,7 @@ from treadle.errors import NotYetError, UserError
 from treadle.store import sql
 from treadle.store.base import Batch
 from treadle.store.open import open_store
-from treadle.testing.store_contract import call_record, sample_record
+from treadle.testing.store_contract import call_record, execution_record, sample_record
 
 NOBODY = 65534
 
@@ -129,6 +129,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
         ("UPDATE treadle_schema SET version = 99", "newer Treadle.*schema 99.*upgrade"),
         ("DELETE FROM treadle_schema", "damaged"),
         ("DROP TABLE scores", "damaged"),
+        ("DROP TABLE executions", "damaged"),
     ],
 )
 def test_a_store_of_another_version_or_without_its_tables_is_refused(tmp_path: Path, change: str, words: str) -> None:
@@ -138,6 +139,18 @@ def test_a_store_of_another_version_or_without_its_tables_is_refused(tmp_path: P
         other.commit()
     with pytest.raises(UserError, match=words):
         open_store("sqlite:///a.db", tmp_path)
+
+
+def test_a_store_from_before_programs_were_run_gets_what_is_new_and_keeps_the_rest(tmp_path: Path) -> None:
+    make_store(tmp_path / "a.db", rows=3)
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as other:
+        other.executescript("DROP TABLE executions; UPDATE treadle_schema SET version = 1")
+    for _ in range(2):
+        store = open_store("sqlite:///a.db", tmp_path)
+        store.write(Batch(executions=[execution_record("e")]))
+        assert store.executions(["e"]) == {"e": execution_record("e")}
+        assert len(store.samples("run-1")) == 3
+        store.close()
 
 
 def test_a_damaged_page_is_told_with_a_way_out(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ from sqlalchemy.dialects import postgresql
 from treadle.store.base import Store
 from treadle.store.open import open_store
 from treadle.store.tables import Codecs
-from treadle.testing.store_contract import PersistentStoreContract, StoreContract, call_record, sample_record
+from treadle.testing.store_contract import (
+    PersistentStoreContract,
+    StoreContract,
+    call_record,
+    execution_record,
+    sample_record,
+)
 
 
 class TestMemory(StoreContract):
@@ -39,6 +45,8 @@ def test_the_statements_are_written_for_postgresql_too() -> None:
     assert codecs.calls.insert.count("%s") == len(codecs.calls.rows([call_record("a")])[0])
     assert "ON CONFLICT (key) DO NOTHING" in codecs.calls.insert
     assert codecs.calls.select_in("key", 4).count("%s") == 4
+    assert codecs.executions.insert.count("%s") == len(codecs.executions.rows([execution_record("a")])[0])
+    assert "ON CONFLICT (key) DO NOTHING" in codecs.executions.insert
     assert codecs.samples.insert.count("%s") == len(codecs.samples.rows([sample_record("q")])[0])
     assert "ON CONFLICT (run, workflow, sample, repeat) DO UPDATE SET" in codecs.samples.insert
     assert "seq = excluded" not in codecs.samples.insert

@@ -20,6 +20,14 @@ class _LastCallWins(SqlStore):
         return super().write(batch)
 
 
+class _LastExecutionWins(SqlStore):
+    def write(self, batch: Batch) -> frozenset[str]:
+        with self._writer.begin():
+            for execution in batch.executions:
+                self._writer.exec_driver_sql("DELETE FROM executions WHERE key = ?", (execution.key,))
+        return super().write(batch)
+
+
 class _SaysNothingOfWhatWasThere(SqlStore):
     def write(self, batch: Batch) -> frozenset[str]:
         super().write(batch)
@@ -50,6 +58,7 @@ CONTRACT = StoreContract()
     [
         (_LastCallWins, CONTRACT.test_the_first_record_of_a_call_wins),
         (_SaysNothingOfWhatWasThere, CONTRACT.test_the_first_record_of_a_call_wins),
+        (_LastExecutionWins, CONTRACT.test_a_finished_execution_is_found_by_its_key_and_its_first_record_wins),
         (_ForgetsManyKeys, CONTRACT.test_any_number_of_keys_is_looked_up),
         (_SortsByName, CONTRACT.test_samples_and_scores_come_in_the_order_of_their_first_writing),
         (_WritesInPieces, CONTRACT.test_a_batch_is_kept_whole_or_not_at_all),

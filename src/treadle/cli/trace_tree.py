@@ -78,6 +78,8 @@ def grow(tree: Tree, entries: Sequence[Document]) -> None:
             grow(tree.add(Text(clean(entry["operator"]), style="cyan")), entry["children"])
         elif "call" in entry:
             _speak(tree.add(_call(entry)), entry)
+        elif "execution" in entry:
+            tree.add(_execution(entry))
         else:
             tree.add(_note(entry))
 
@@ -129,6 +131,21 @@ def _call(entry: Document) -> Text:
         line.append(f"  {entry['finish']}", style="yellow")
     if entry.get("error"):
         line.append(f"  {clean(entry['error'])}", style="red")
+    return line
+
+
+def _execution(entry: Document) -> Text:
+    line = Text(f"{clean(entry['execution'])} ").append(clean(entry["work"]), style="dim")
+    line.append(f"  {wording.seconds(entry['seconds'])}")
+    if entry["cached"]:
+        line.append("  cached", style="dim")
+    line.append(f"  {entry['status']}", style="" if entry["status"] == "ok" else "yellow")
+    if entry["status"] == "failed" and entry.get("exit_code") is not None:
+        line.append(f" (exit code {entry['exit_code']})", style="yellow")
+    if entry.get("signal") is not None:
+        line.append(f" (signal {entry['signal']})", style="yellow")
+    if entry.get("reason"):
+        line.append(f"  {clean(entry['reason'])}", style="yellow")
     return line
 
 

@@ -12,7 +12,7 @@ from treadle.evaluation.ablation_report import GONE_WELL, AblationReport, Costs,
 from treadle.evaluation.evaluate import Measurement, begin, report
 from treadle.evaluation.found import prepare_measured
 from treadle.evaluation.measuring import Asked, Measuring, Progress
-from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_task, spec_of
+from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_sandbox, prepare_task, spec_of
 from treadle.evaluation.report import INFRA_SHARE, Row
 from treadle.evaluation.statistics.holm import compare_rows
 from treadle.evaluation.statistics.paired import ALPHA, Comparison, compare_paired, pair, paired_test
@@ -43,6 +43,7 @@ async def ablate(
     divided = divide(found)
     workflows = measured_by(divided)
     opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    await prepare_sandbox(session, opened, workflows)
     recording = await session.record(
         "ablate",
         task=opened.name,

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.evaluation.evaluate import begin
 from treadle.evaluation.found import found_workflows
 from treadle.evaluation.outcome import Outcome, Question, answer_question
-from treadle.evaluation.preparing import WorkflowLike, prepare_workflows
+from treadle.evaluation.preparing import WorkflowLike, prepare_sandbox, prepare_workflows
 from treadle.ledger.budget import Budget
 from treadle.ledger.problem import Problem
 from treadle.ledger.recording import Cast, Recording
@@ -80,6 +80,7 @@ async def ask(
     """Answer one question as a command's run of its own; see `treadle.run` for the arguments."""
     given = await found_workflows(session, [workflow])
     found = prepare_workflows(given.workflows)[0]
+    await prepare_sandbox(session, None, [found])
     sample = Sample("question", str(question))
     recording = await session.record(
         "run",

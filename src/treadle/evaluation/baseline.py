@@ -22,9 +22,10 @@ ENOUGH = 0.97
 """A score from which no structure can show a gain on a few hundred questions."""
 
 _BY_KIND = {
-    "code": "code: the best model several times; do not merge answers in prose (running tests is not yet there)",
+    "code": "code: draw several programs and keep the one that passes the public tests (best-of-n, alphacodium);"
+    " do not merge programs in prose",
     "quantity": "maths and quantities: different approaches, then compare (diverse); do not rewrite again and again"
-    " with one prompt (computing with code is not yet there)",
+    " with one prompt; let code compute (program-of-thought)",
     "one answer": "one right answer: verify and filter, then merge; do not stack fusion layers",
     "writing": "writing and instructions: many answers, then critique, rank and fuse (depth helps);"
     " do not use unit-test statements",
@@ -35,7 +36,7 @@ _KIND_BY_SCORER = {
     "math": "quantity",
     "judge": "writing",
     "pairwise": "writing",
-    "code": "code",
+    "tests": "code",
 }
 
 

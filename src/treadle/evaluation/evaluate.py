@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Unpack
 
 from treadle.errors import UserError
@@ -14,9 +14,11 @@ from treadle.evaluation.found import prepare_measured
 from treadle.evaluation.judging import LABELLED_COMMANDS, LabelCheck
 from treadle.evaluation.measuring import Asked, Measuring, Progress, Watch
 from treadle.evaluation.outcome import Outcome, Question, answer_question
+from treadle.evaluation.pass_at import allowed_draws
 from treadle.evaluation.preparing import (
     TaskLike,
     WorkflowLike,
+    prepare_sandbox,
     prepare_task,
     spec_of,
 )
@@ -159,6 +161,7 @@ async def evaluate(
     *,
     command: str = "eval",
     repeat: int = 1,
+    pass_at: Sequence[int] = (),
     **measuring: Unpack[Measuring],
 ) -> Report:
     """Measure workflows on a task as a command's run of its own; see `treadle.evaluate` for the arguments."""
@@ -167,8 +170,10 @@ async def evaluate(
         raise UserError("nothing to measure: name at least one workflow, such as single")
     if not 1 <= repeat < MAX_REPEATS:
         raise UserError(f"repeat must be from 1 to {MAX_REPEATS - 1}, not {repeat}")
+    draws = allowed_draws(pass_at, repeat)
     found, cast = await prepare_measured(session, workflows, task, asked.models, asked.roles)
     opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    await prepare_sandbox(session, opened, found)
     recording = await session.record(
         command,
         task=opened.name,
@@ -195,7 +200,7 @@ async def evaluate(
         ended_by = await measurement.run()
         if ended_by == "done" and opened.labels and command in LABELLED_COMMANDS:
             ended_by = await _hold_against_labels(measurement)
-        result = report(measurement, ended_by)
+        result = replace(report(measurement, ended_by), pass_at=draws)
         ending.ended_by = result.ended_by
         ending.document = result.document()
     return result
@@ -220,6 +225,9 @@ def report(measurement: Measurement, ended_by: EndedBy) -> Report:
 def _message(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> str:
     if ended_by == "budget":
         return str(recording.limit or "")
+    leaking = [row for row in rows if row.leaks]
+    if leaking:
+        return f"hidden tests stood in the prompts of {', '.join(row.workflow for row in leaking)}: not usable"
     failed = next((row for row in rows if row.first_failure), None)
     if failed is None:
         return ""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from treadle.errors import (
+    Caution,
     CrashError,
     FailureClass,
     RunLimitError,
@@ -16,6 +18,7 @@ from treadle.errors import (
     SampleTimeoutError,
     UserError,
 )
+from treadle.evaluation.leaks import find_leaks
 from treadle.ledger.budget import Account, Budget
 from treadle.ledger.journal import Record
 from treadle.ledger.keys import draw_base
@@ -33,6 +36,10 @@ from treadle.workflows.base import Workflow
 
 Status = FailureClass | Literal["ok", "unfinished"]
 _REASON_LIMIT = 2_000
+LEAK = "a hidden test stood in a prompt, so the answer says nothing: {test}"
+_CAUTION = (
+    "hidden tests reached the prompts of {workflow}: such answers count as failures, and the result is not usable"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,8 @@ class Outcome:
 
     ``score`` is ``None`` for infra failures and unfinished questions; ``calls``, ``tokens``, ``usd`` (``None`` when a
     model has no price) and ``seconds`` are what the question costs fresh, without the scorer. ``duels`` are the
-    comparisons of a pairwise judge, the answer as a.
+    comparisons of a pairwise judge, the answer as a. ``leaks`` are hidden tests that stood in a prompt; ``None`` where
+    the question has none.
     """
 
     id: str
@@ -56,6 +64,7 @@ class Outcome:
     usd: float | None
     seconds: float
     duels: tuple[Duel, ...] = ()
+    leaks: tuple[str, ...] | None = None
 
     @property
     def finished(self) -> bool:
@@ -87,20 +96,17 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         UserError: When the failure is the user's to mend; nothing else ends the run from here.
     """
     scope = await _scope(recording, question, (recording.tally, *tallies))
-    status: Status = "ok"
-    answer = reason = ""
-    score: Score | None = None
-    try:
-        answer = await _answer(question, scope)
-    except UserError:
-        raise
-    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a workflow may raise anything
-        _unless_ended_from_outside(error)
-        status, reason = classify(scope.ended or error)
+    status, reason, answer = await _answered(question, scope)
     seconds = scope.root.finish()
+    leaks = await find_leaks(recording.journal, question.sample, scope.span)
+    if leaks:
+        warnings.warn(_CAUTION.format(workflow=question.workflow.name), Caution, stacklevel=2)
+        status, reason = ("crash", LEAK.format(test=leaks[0])) if status != "unfinished" else (status, reason)
+    score: Score | None = None
     scored = scope
     if status == "ok":
-        scored = Scope(recording, f"{scope.identity}|scorer", scope.draw_base, scope.seed, None, scope.tallies)
+        identity = f"{scope.identity}|scorer"
+        scored = Scope(recording, identity, scope.draw_base, scope.seed, None, scope.tallies, grading=True)
         status, reason, score = await _grade(question.task, question.sample, answer, scored)
     outcome = Outcome(
         question.sample.id,
@@ -115,6 +121,7 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         scope.cost.total_usd,
         seconds,
         score.duels if score else (),
+        leaks,
     )
     await _keep(recording, question, outcome, scope, scored)
     return outcome
@@ -135,6 +142,17 @@ async def _scope(recording: Recording, question: Question, tallies: tuple[Tally,
         subject=subject,
         known_draws=await recording.raced_draws(subject, identity),
     )
+
+
+async def _answered(question: Question, scope: Scope) -> tuple[Status, str, str]:
+    """What came of the workflow: the status, why it is not ``ok``, and the answer."""
+    try:
+        return "ok", "", await _answer(question, scope)
+    except UserError:
+        raise
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001  a workflow may raise anything
+        _unless_ended_from_outside(error)
+        return *classify(scope.ended or error), ""
 
 
 async def _answer(question: Question, scope: Scope) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from treadle.errors import UserError
+from treadle.errors import Caution, SandboxError, UserError
 from treadle.ledger.recording import Cast
 from treadle.ledger.session import Session
+from treadle.ledger.shared_sandbox import SharedSandbox
 from treadle.store.base import EventRecord
 from treadle.store.text import decode, encode
 from treadle.tasks.base import Sample
@@ -54,9 +56,11 @@ async def prepare_task(
 
     Raises:
         DatasetError: When a file cannot be used, or references are graded wrong.
+        SandboxError: When answers are programs, and nothing here runs them safely or grades them right.
         UserError: When the task's name is wrong.
     """
     if isinstance(task, Task):
+        await prepare_sandbox(session, task)
         return task if limit is None else task.limit(limit)
     given = [task] if isinstance(task, str) or not isinstance(task, Sequence) else list(task)
     opened = [as_task(each, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for each in given]
@@ -64,13 +68,54 @@ async def prepare_task(
 
 
 async def _with_good_references(session: Session, task: Task) -> Task:
-    key = gold_key(task)
+    if task.runs_code and not session.spends:
+        return task
+    sandbox = await prepare_sandbox(session, task)
+    key = gold_key(task, sandbox)
     events = await session.journal.read(lambda store: store.events(GOLD_CHECK, key))
     if events:
         return apply_gold(task, decode(events[-1].payload, GoldReport))
-    report = await check_gold(task)
+    report = await check_gold(task, sandbox)
     await session.journal.write(EventRecord("", GOLD_CHECK, key, time.time(), encode(report)))
     return apply_gold(task, report)
+
+
+async def prepare_sandbox(
+    session: Session, task: Task | None = None, workflows: Iterable[Workflow] = ()
+) -> SharedSandbox | None:
+    """Open the sandbox where something will run programs, so that what is missing is known before anything is spent.
+
+    Where a scorer will run them, a good and a bad program are graded first.
+
+    Args:
+        session: Whose sandbox it is; one that spends nothing needs none.
+        task: What will be measured on.
+        workflows: What will be measured.
+
+    Returns:
+        The sandbox, or ``None`` where nothing says that it runs programs.
+
+    Raises:
+        SandboxError: Nothing here isolates, what was asked for does not, or it does not tell good programs from bad.
+    """
+    graded = task is not None and task.runs_code
+    if not session.spends or not (graded or any(workflow.runs_code for workflow in workflows)):
+        return None
+    sandbox = await session.sandbox()
+    if graded and not sandbox.trusted:
+        from treadle.sandbox.code_tests import canaries
+
+        fault = await canaries(sandbox, sandbox.limits)
+        if fault is not None:
+            raise SandboxError(f"programs cannot be graded in the sandbox {sandbox.name}: {fault}")
+        sandbox.trusted = True
+        if not sandbox.traits.processes:
+            text = (
+                f"in the sandbox {sandbox.name} a program and its tests share one interpreter: one that is written to "
+                "cheat can pass; name a sandbox with processes, such as bubblewrap, to keep them apart"
+            )
+            warnings.warn(text, Caution, stacklevel=2)
+    return sandbox
 
 
 def prepare_cast(

@@ -10,6 +10,7 @@ from typing import Any
 from treadle.errors import FAILURE_CLASSES
 from treadle.evaluation.judging import Agreement, judge_document
 from treadle.evaluation.outcome import Outcome
+from treadle.evaluation.pass_at import pass_at_document
 from treadle.evaluation.statistics.intervals import score_interval
 from treadle.evaluation.statistics.noise import noise_floor
 from treadle.ledger.tally import Tally
@@ -137,6 +138,16 @@ class Row:
         duels = [(outcome.cluster, duel) for outcome in self.outcomes for duel in outcome.duels]
         return judge_document(duels, self.agreement) if duels or self.agreement else None
 
+    @property
+    def leaks(self) -> list[dict[str, Any]] | None:
+        """Hidden tests that stood in prompts as JSON values; ``None`` where no question has hidden tests."""
+        checked = [outcome for outcome in self.outcomes if outcome.leaks is not None]
+        return [leak for outcome in checked for leak in self._leaks_of(outcome)] if checked else None
+
+    def _leaks_of(self, outcome: Outcome) -> list[dict[str, Any]]:
+        where = {"sample": outcome.id, "workflow": self.workflow, "repeat": outcome.repeat}
+        return [{**where, "test": test} for test in outcome.leaks or ()]
+
     def document(self) -> dict[str, Any]:
         """The row as JSON values; ``judge`` only where a judge compared pairs, ``tasks`` only of several."""
         usage = self.tally.usage
@@ -239,6 +250,7 @@ class Report:
         ended_by: ``done``, ``infra``, ``budget`` or ``interrupt``.
         rows: One for every workflow asked for, also when ended early.
         message: Why it ended early, in words.
+        pass_at: The numbers k of which pass@k was asked for.
     """
 
     run: str
@@ -246,6 +258,7 @@ class Report:
     ended_by: str
     rows: tuple[Row, ...]
     message: str = ""
+    pass_at: tuple[int, ...] = ()
 
     @property
     def noise(self) -> dict[str, Any] | None:
@@ -257,8 +270,20 @@ class Report:
         known = [floor for floor in floors if floor is not None]
         return {"points": max(known), "repeats": repeats} if known else None
 
+    @property
+    def leaks(self) -> list[dict[str, Any]] | None:
+        """Hidden tests that stood in prompts as JSON values; ``None`` where no question has hidden tests."""
+        found = [row.leaks for row in self.rows if row.leaks is not None]
+        return [leak for leaks in found for leak in leaks] if found else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether every row has a score, and no hidden test stood in a prompt."""
+        return not self.leaks and all(row.score is not None for row in self.rows)
+
     def document(self) -> dict[str, Any]:
-        """The report as JSON values, as the contract says."""
+        """The report as JSON values, as the contract says; ``leaks`` only where questions have hidden tests."""
+        leaks = self.leaks
         return {
             "run": self.run,
             "task": self.task,
@@ -266,9 +291,9 @@ class Report:
             "results": self.results,
             "noise": self.noise,
             "message": self.message,
-        }
+        } | ({} if leaks is None else {"leaks": leaks})
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """The rows as JSON values."""
-        return [row.document() for row in self.rows]
+        """The rows as JSON values; ``pass_at_k`` only where it was asked for."""
+        return [row.document() | pass_at_document(row.outcomes, self.pass_at) for row in self.rows]

@@ -9,12 +9,13 @@ from dataclasses import fields, replace
 from typing import Generic, TypeVar
 
 from treadle.redaction import redact
-from treadle.store.base import Batch, CallRecord, EventRecord, SampleRecord, ScoreRecord, Store
+from treadle.store.base import Batch, CallRecord, EventRecord, ExecutionRecord, SampleRecord, ScoreRecord, Store
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Record = CallRecord | SampleRecord | ScoreRecord | EventRecord
+Record = CallRecord | ExecutionRecord | SampleRecord | ScoreRecord | EventRecord
 _LARGEST = 512
+_FIRST_WINS = (CallRecord, ExecutionRecord)
 
 
 class _Batcher(Generic[Item, Result]):
@@ -69,17 +70,22 @@ class Journal:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="treadle-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="treadle-write")
         self._lookups: _Batcher[str, CallRecord | None] = _Batcher(self._look_up)
+        self._executions: _Batcher[str, ExecutionRecord | None] = _Batcher(self._look_up_executions)
         self._writes: _Batcher[tuple[Record, ...], bool] = _Batcher(self._write)
 
     def call(self, key: str) -> asyncio.Future[CallRecord | None]:
         """The record of a finished call, or ``None``."""
         return self._lookups.put(key)
 
+    def execution(self, key: str) -> asyncio.Future[ExecutionRecord | None]:
+        """The record of a finished execution, or ``None``."""
+        return self._executions.put(key)
+
     def write(self, *records: Record) -> asyncio.Future[bool]:
         """Commit records together; the future is done when they are safe from a kill.
 
-        They are written even if whoever waits for it is cancelled. The result is false when a call among them was
-        there already, so that its first record stays.
+        They are written even if whoever waits for it is cancelled. The result is false when a call or an
+        execution among them was there already, so that its first record stays.
         """
         return self._writes.put(tuple(map(self._clean, records)) if self.secrets else records)
 
@@ -113,11 +119,16 @@ class Journal:
         """Write what is waiting, then stop both threads."""
         await self._writes.flush()
         await self._lookups.flush()
+        await self._executions.flush()
         self._reader.shutdown(wait=True)
         self._writer.shutdown(wait=True)
 
     async def _look_up(self, keys: list[str]) -> list[CallRecord | None]:
         found = await self.read(lambda store: store.calls(keys))
+        return [found.get(key) for key in keys]
+
+    async def _look_up_executions(self, keys: list[str]) -> list[ExecutionRecord | None]:
+        found = await self.read(lambda store: store.executions(keys))
         return [found.get(key) for key in keys]
 
     async def _write(self, items: list[tuple[Record, ...]]) -> list[bool]:
@@ -127,8 +138,9 @@ class Journal:
             samples=[r for r in records if isinstance(r, SampleRecord)],
             scores=[r for r in records if isinstance(r, ScoreRecord)],
             events=[r for r in records if isinstance(r, EventRecord)],
+            executions=[r for r in records if isinstance(r, ExecutionRecord)],
         )
         present = await self.change(lambda store: store.write(batch))
         if not present:
             return [True] * len(items)
-        return [all(not isinstance(r, CallRecord) or r.key not in present for r in item) for item in items]
+        return [not any(isinstance(r, _FIRST_WINS) and r.key in present for r in item) for item in items]

@@ -1,12 +1,14 @@
-"""Content addresses: what makes two calls one."""
+"""Content addresses: what makes two calls, or two executions, one."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from treadle.models.base import Message, ModelIdentity, Request
+from treadle.sandbox.base import Command, Limits, Program, Surroundings
 from treadle.store.text import canonical
 
 REPEAT_BLOCK = 10_007
@@ -60,6 +62,44 @@ class RequestAddress:
         self.size = len(content)
         self.body = b"%b,%b" % (content[:-1], asked[1:])
         self._hash = hashlib.sha256(self.body)
+        self.base = self._hash.digest()
+
+    def key(self, draw: int) -> str:
+        """The address of one draw."""
+        digest = self._hash.copy()
+        digest.update(b"#%d" % draw)
+        return digest.hexdigest()
+
+
+class ExecutionAddress:
+    """The content address of an execution, computed once for all of its draws.
+
+    Attributes:
+        base: What all draws of the execution have in common.
+    """
+
+    __slots__ = ("_hash", "base")
+
+    def __init__(
+        self,
+        identity: str,
+        work: Program | Command,
+        files: Mapping[str, bytes],
+        stdin: bytes,
+        limits: Limits,
+        surroundings: Surroundings,
+    ) -> None:
+        content = {
+            "sandbox": identity,
+            "work": {"program": work.source} if isinstance(work, Program) else {"command": work.argv},
+            "files": {path: hashlib.sha256(each).hexdigest() for path, each in files.items()},
+            "stdin": hashlib.sha256(stdin).hexdigest(),
+            "limits": normal_settings(asdict(limits)),
+            "env": surroundings.env,
+            "network": surroundings.network,
+            "writable": surroundings.writable,
+        }
+        self._hash = hashlib.sha256(canonical(content))
         self.base = self._hash.digest()
 
     def key(self, draw: int) -> str:

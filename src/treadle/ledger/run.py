@@ -9,7 +9,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
-from treadle.errors import FormatError, NotYetError, SampleFailure, TruncatedError
+from treadle.errors import FormatError, SampleFailure, TruncatedError
+from treadle.ledger.executing import RunSandbox
 from treadle.ledger.keys import RequestAddress, normal_settings
 from treadle.ledger.problem import Problem
 from treadle.ledger.scope import Scope
@@ -82,9 +83,9 @@ class Run:
         return endpoint.context_window - min(int(reply), endpoint.context_window // _REPLY_SHARE)
 
     @property
-    def sandbox(self) -> Any:
-        """Where untrusted code runs."""
-        raise NotYetError("run.sandbox")
+    def sandbox(self) -> RunSandbox:
+        """Where untrusted code runs; opened by the first execution."""
+        return RunSandbox(self._scope, self._span)
 
     async def ask(
         self,
@@ -154,7 +155,7 @@ class Run:
         request = Request(endpoint.alias, turns, merged, schema, tools)
         address = RequestAddress(endpoint.identity, request)
         strand = scope.strand()
-        number = scope.draw(strand, address, draw)
+        number = scope.draw(strand, address.base, draw)
         request = Request(endpoint.alias, turns, merged, schema, tools, scope.draw_base + number)
         place = strand.next_place()
         try:

@@ -21,7 +21,9 @@ from treadle.store.base import EventRecord
 from treadle.store.text import encode
 
 if TYPE_CHECKING:
+    from treadle.ledger.executing import Executed, Execution
     from treadle.ledger.recording import Recording
+    from treadle.ledger.shared_sandbox import SharedSandbox
 
 DRAW_MAP = "draws"
 
@@ -41,6 +43,7 @@ class Scope:
         span: The root of its trace.
         subject: What the draws of raced questions are kept under, with those of others like it.
         ended: What ended the whole run while this question was answered, whatever its workflow made of it.
+        grading: Whether a scorer works here: what it runs is its own, not the structure's.
         known_draws: The draws that this question's asks got when tasks raced, where it was answered before.
     """
 
@@ -55,6 +58,7 @@ class Scope:
     root: Strand = field(init=False)
     subject: str = ""
     known_draws: Mapping[str, int] = field(default_factory=dict[str, int])
+    grading: bool = False
     ended: UserError | RunLimitError | None = field(default=None, init=False)
     _purse: Purse = field(init=False)
     _taken: dict[bytes, set[int]] = field(default_factory=dict[bytes, "set[int]"])
@@ -72,8 +76,8 @@ class Scope:
         known = current if current is not None and current.scope is self else self.root
         return known.of_task(asyncio.current_task())
 
-    def draw(self, strand: Strand, address: RequestAddress, named: int | None) -> int:
-        """The draw of an ask: the one it names, or the next of its kind in program order.
+    def draw(self, strand: Strand, base: bytes, named: int | None) -> int:
+        """The draw of an ask or an execution: the one it names, or the next of its kind in program order.
 
         No two asks of a question that name none share a draw, nor does one with an ask that names its own. Where tasks
         race for draws, what each got is written down, and a replay deals them out the same way.
@@ -81,7 +85,6 @@ class Scope:
         Raises:
             UserError: When a draw does not fit into the block that a repeat has.
         """
-        base = address.base
         taken = self._taken.setdefault(base, set())
         if named is not None:
             self._raced = self._raced or named in taken
@@ -139,6 +142,30 @@ class Scope:
             tally.answer(completion)
         self.cost.add(completion)
         return completion
+
+    async def sandbox(self) -> SharedSandbox:
+        """The session's sandbox, open.
+
+        Raises:
+            SandboxError: Nothing here isolates, or what was asked for does not.
+        """
+        self.clock.pause()
+        try:
+            return await self.recording.session.sandbox()
+        except UserError as error:
+            self.ended = error
+            raise
+        finally:
+            self.clock.resume()
+
+    async def execute(self, execution: Execution, key: str | None) -> Executed:
+        """Run a program within the question's time, or remember what came of it.
+
+        Args:
+            execution: What to run.
+            key: What it is remembered by; ``None`` for what is not.
+        """
+        return await self.recording.session.executions.make(execution, key, self.recording.id, self.clock)
 
     @property
     def clock(self) -> QuestionClock:

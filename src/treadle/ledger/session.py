@@ -12,11 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from treadle.config import ModelSettings, Settings, find_config, load_settings, secret_values
+from treadle.config import ModelSettings, Settings, check_sandbox, find_config, load_settings, secret_values
 from treadle.errors import UnknownNameError, UserError
 from treadle.ledger.budget import Budget
 from treadle.ledger.caller import Caller
 from treadle.ledger.endpoint import Endpoint
+from treadle.ledger.executing import Executions
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import normal_settings
 from treadle.ledger.limits import ModelLimits
@@ -24,8 +25,10 @@ from treadle.ledger.prices import listed_price
 from treadle.ledger.recording import Cast, Earlier, Recording
 from treadle.ledger.resuming import read_earlier
 from treadle.ledger.retries import RetryPolicy
+from treadle.ledger.shared_sandbox import SharedSandbox, limits_of
 from treadle.models.base import DEFAULT_MAX_TOKENS, Model, Price, Served
 from treadle.models.registry import build_model
+from treadle.sandbox.base import Sandbox
 from treadle.store.base import RunRecord, Store
 from treadle.store.open import open_store
 from treadle.store.owner import owner
@@ -44,10 +47,15 @@ class Session:
             (defaults where there is none).
         store: A store to use instead of the configured one; it stays its owner's to close.
         models: Models by alias, beside the configured ones (for tests and for models of your own).
+        sandbox: A kind of sandbox, or a sandbox, instead of the configured one; a sandbox stays its owner's to close.
 
     Raises:
         ConfigError: When the file cannot be used.
+        UnknownNameError: When there is no such kind of sandbox.
     """
+
+    spends = True
+    """Whether models are called and programs run here."""
 
     def __init__(
         self,
@@ -55,6 +63,7 @@ class Session:
         *,
         store: Store | None = None,
         models: Mapping[str, Model] | None = None,
+        sandbox: str | Sandbox | None = None,
     ) -> None:
         if isinstance(config, Settings):
             self.settings = config
@@ -63,6 +72,9 @@ class Session:
         self._given_store = store
         self._given_models = dict(models or {})
         self._endpoints: dict[str, Endpoint] = {}
+        given = check_sandbox(sandbox) if isinstance(sandbox, str) else sandbox
+        configured = self.settings.sandbox
+        self.shared_sandbox = SharedSandbox(given or configured.kind, limits_of(configured))
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as opening:
@@ -74,6 +86,9 @@ class Session:
             opening.push_async_callback(self._close_models)
             self.caller = Caller(self.journal, Random())
             opening.push_async_callback(self.caller.aclose)
+            self.executions = Executions(self.journal, self.shared_sandbox)
+            opening.push_async_callback(self.shared_sandbox.aclose)
+            opening.push_async_callback(self.executions.aclose)
             self.interrupted = asyncio.Event()
             self._closing = opening.pop_all()
         return self
@@ -99,6 +114,15 @@ class Session:
     def interrupt(self) -> None:
         """End everything that runs in this session; what was paid for is kept."""
         self.interrupted.set()
+
+    async def sandbox(self) -> SharedSandbox:
+        """Where programs run; opened by the first that asks, closed with the session.
+
+        Raises:
+            SandboxError: Nothing here isolates, or what was asked for does not.
+        """
+        await self.shared_sandbox.open()
+        return self.shared_sandbox
 
     def endpoint(self, name: str) -> Endpoint:
         """A model by alias or ``provider:model``.

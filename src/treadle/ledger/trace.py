@@ -1,4 +1,4 @@
-"""The trace of one question: operators and calls in program order, with what each cost fresh."""
+"""The trace of one question: operators, calls and executions in program order, with what each cost fresh."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.ledger.strand import Path
+from treadle.sandbox.base import ExecResult
 
 
 @dataclass(slots=True)
@@ -47,6 +48,41 @@ class CallEntry:
 
 
 @dataclass(slots=True)
+class ExecutionEntry:
+    """One program that was run; ``draw`` and ``key`` are ``None`` for what is not remembered."""
+
+    place: Path
+    sandbox: str
+    work: str
+    draw: int | None
+    key: str | None
+    start: float
+    cached: bool
+    result: ExecResult
+
+    def document(self) -> dict[str, Any]:
+        """The entry as JSON values."""
+        result = self.result
+        entry: dict[str, Any] = {
+            "execution": self.sandbox,
+            "work": self.work,
+            "draw": self.draw,
+            "key": self.key,
+            "start": round(self.start, 6),
+            "seconds": round(result.seconds, 6),
+            "cached": self.cached,
+            "status": result.status,
+        }
+        if result.exit_code is not None:
+            entry["exit_code"] = result.exit_code
+        if result.signal is not None:
+            entry["signal"] = result.signal
+        if result.reason:
+            entry["reason"] = result.reason
+        return entry
+
+
+@dataclass(slots=True)
 class NoteEntry:
     """Something an operator recorded: a fallback, a tie, a second ask."""
 
@@ -65,7 +101,9 @@ class Span:
 
     place: Path
     name: str
-    entries: list[Span | CallEntry | NoteEntry] = field(default_factory=list["Span | CallEntry | NoteEntry"])
+    entries: list[Span | CallEntry | ExecutionEntry | NoteEntry] = field(
+        default_factory=list["Span | CallEntry | ExecutionEntry | NoteEntry"]
+    )
 
     def document(self) -> dict[str, Any]:
         """The span with everything below it as JSON values."""

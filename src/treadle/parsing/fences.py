@@ -68,8 +68,8 @@ def code(text: str, entry_point: str | None = None, language: str = "python") ->
     """Choose the program of a reply.
 
     A text that is valid code as it stands is the program. Otherwise a block of the language (or without one) that
-    defines the entry point; then, also where no entry point is asked, a block of the language; then a block without a
-    language that is valid code. Where two qualify the last one wins.
+    defines the entry point, valid ones first; then, also where no entry point is asked, a block of the language; then a
+    block without a language that is valid code. Where two qualify the last one wins.
 
     Args:
         text: A reply.
@@ -83,22 +83,69 @@ def code(text: str, entry_point: str | None = None, language: str = "python") ->
     is_python = wanted == "python"
     if is_python and _is_program(text, entry_point):
         return text
-    fenced = blocks(text)
-    labelled = [block.code for block in fenced if _ALIASES.get(block.language, block.language) == wanted]
-    plain = [block.code for block in fenced if not block.language]
+    found = blocks(text)
+    labelled = [block.code for block in found if _ALIASES.get(block.language, block.language) == wanted]
+    plain = [block.code for block in found if not block.language]
     if entry_point is not None and is_python:
         defining = [
             block.code
-            for block in fenced
+            for block in found
             if (not block.language or _ALIASES.get(block.language, block.language) == wanted)
             and _defines(block.code, entry_point)
         ]
         if defining:
-            return defining[-1]
+            valid = [program for program in defining if syntax_tree(program) is not None]
+            return (valid or defining)[-1]
     if labelled:
         return labelled[-1]
     valid = [program for program in plain if _is_program(program, None)] if is_python else plain
     return valid[-1] if valid else None
+
+
+def fenced(text: str, language: str = "python") -> str:
+    """A text as a fenced block that nothing in it can close.
+
+    Args:
+        text: What the block holds; a line end is put behind it where there is none.
+        language: The word after the fence.
+    """
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def syntax_tree(program: str) -> ast.Module | None:
+    """Parse Python without a word of warning.
+
+    Args:
+        program: Any text.
+
+    Returns:
+        ``None`` where it is no Python.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def defined_names(tree: ast.Module) -> set[str]:
+    """The functions, classes and variables that a program defines at its top level.
+
+    Args:
+        tree: A program.
+    """
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            names.add(statement.target.id)
+    return names
 
 
 def _lines(text: str) -> list[str]:
@@ -122,38 +169,17 @@ def _dedented(line: str, indent: int) -> str:
     return line[min(spaces, indent) :]
 
 
-def _tree(program: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _is_program(text: str, entry_point: str | None) -> bool:
-    tree = _tree(text)
+    tree = syntax_tree(text)
     if tree is None:
         return False
     if entry_point is not None:
-        return entry_point in _names(tree)
+        return entry_point in defined_names(tree)
     return any(not isinstance(statement, ast.Expr) or isinstance(statement.value, ast.Call) for statement in tree.body)
 
 
 def _defines(program: str, entry_point: str) -> bool:
-    tree = _tree(program)
+    tree = syntax_tree(program)
     if tree is not None:
-        return entry_point in _names(tree)
+        return entry_point in defined_names(tree)
     return re.search(rf"^(?:async +)?(?:def|class) +{re.escape(entry_point)}\b", program, re.MULTILINE) is not None
-
-
-def _names(tree: ast.Module) -> set[str]:
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(statement.name)
-        elif isinstance(statement, ast.Assign):
-            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            names.add(statement.target.id)
-    return names

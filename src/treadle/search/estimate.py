@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -26,7 +27,8 @@ from treadle.workflows.base import Workflow
 class SearchEstimate:
     """What a search would cost at least (everything drops after its first block) and at most.
 
-    ``detectable`` is the difference in points that its test part can show with 80 % power.
+    ``detectable`` is the difference in points that its test part can show with 80 % power; ``dearest`` are the
+    structures that cost most.
     """
 
     structures: Range
@@ -34,6 +36,7 @@ class SearchEstimate:
     calls_per_structure: Range
     cost: Estimate
     detectable: float | None
+    dearest: Sequence[Workflow] = ()
 
     def document(self) -> dict[str, Any]:
         """The estimate as JSON values, as the contract says."""
@@ -88,6 +91,7 @@ async def estimate_search(
         calls,
         cost,
         detectable_difference(questions, repeats=settings.test_repeat),
+        workflows,
     )
 
 

@@ -14,7 +14,7 @@ from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.evaluate import Measurement, begin, ended
 from treadle.evaluation.found import Found, found_workflows
 from treadle.evaluation.measuring import Asked, Measuring, Watch
-from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_task, spec_of
+from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_sandbox, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
 from treadle.ledger.recording import Cast, EndedBy, Recording
@@ -85,7 +85,9 @@ async def search(
         fresh=asked.fresh,
         resume=resume,
     )
-    begin(recording, asked.question_caps, opened, [each.workflow for each in found.structures()[-MOST_STRUCTURES:]])
+    dearest = [each.workflow for each in found.structures()[-MOST_STRUCTURES:]]
+    await prepare_sandbox(session, opened, dearest)
+    begin(recording, asked.question_caps, opened, dearest)
     plan = _plan(recording, found, method, opened, settings, asked.question_caps)
     async with recording.closing() as ending:
         # Matrices here are small: several threads of BLAS only wait for each other.

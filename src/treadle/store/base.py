@@ -29,6 +29,21 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ExecutionRecord:
+    """One finished execution of a program.
+
+    ``key`` is the content address (sandbox, work, files, stdin, limits, surroundings, draw); ``result`` is the JSON of
+    the `treadle.sandbox.base.ExecResult`; ``seconds`` is the wall clock it took; ``run`` is the run that made it.
+    """
+
+    key: str
+    run: str
+    result: bytes
+    seconds: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One command's run.
 
@@ -105,18 +120,23 @@ class Batch:
     samples: Sequence[SampleRecord] = field(default_factory=tuple[SampleRecord, ...])
     scores: Sequence[ScoreRecord] = field(default_factory=tuple[ScoreRecord, ...])
     events: Sequence[EventRecord] = field(default_factory=tuple[EventRecord, ...])
+    executions: Sequence[ExecutionRecord] = field(default_factory=tuple[ExecutionRecord, ...])
 
 
 class Store(Protocol):
     """Blocking storage; the ledger calls it off the event loop, from one thread at a time.
 
     Everything a method wrote is committed when it returns: a process killed right after loses nothing (a power cut
-    may). Several processes may write one store at once. A call's first record wins; later ones with its key are
-    ignored. Samples and scores are replaced by their key (run, workflow, sample, repeat and, for scores, scorer).
-    Texts are UTF-8; a lone surrogate is kept by the rule of `treadle.store.text`.
+    may). Several processes may write one store at once. The first record of a call or execution wins; later ones with
+    its key are ignored. Samples and scores are replaced by their key (run, workflow, sample, repeat and, for scores,
+    scorer). Texts are UTF-8; a lone surrogate is kept by the rule of `treadle.store.text`.
     """
 
     def calls(self, keys: Sequence[str]) -> dict[str, CallRecord]:
+        """The records found under these keys (any number of keys)."""
+        ...
+
+    def executions(self, keys: Sequence[str]) -> dict[str, ExecutionRecord]:
         """The records found under these keys (any number of keys)."""
         ...
 
@@ -128,7 +148,7 @@ class Store(Protocol):
         """Commit a batch in one short transaction.
 
         Returns:
-            Keys of calls in it that were there already: their first records stay.
+            Keys of calls and executions in it that were there already: their first records stay.
         """
         ...
 

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, NullPool, Select, create_engine,
 from sqlalchemy.exc import DBAPIError
 
 from treadle.errors import UserError
-from treadle.store.base import Batch, CallRecord, EventRecord, RunRecord, SampleRecord, ScoreRecord
+from treadle.store.base import Batch, CallRecord, EventRecord, ExecutionRecord, RunRecord, SampleRecord, ScoreRecord
 from treadle.store.owner import is_alive
 from treadle.store.tables import EVENTS, RUNS, Codec, Codecs, Row, prepare
 from treadle.store.text import storable
@@ -64,7 +64,7 @@ class SqlStore:
         dbapi: Any = self._engine.dialect.dbapi
         self._failures: tuple[type[Exception], ...] = (DBAPIError, dbapi.Error, OverflowError)
         self._codecs = Codecs(self._engine.dialect)
-        self._lookups: dict[int, str] = {}
+        self._lookups: dict[tuple[type, int], str] = {}
         self._write_lock = threading.RLock()
         self._read_lock = self._write_lock if self._path == _MEMORY else threading.RLock()
         self._connections: list[Connection] = []
@@ -82,29 +82,34 @@ class SqlStore:
 
     def calls(self, keys: Sequence[str]) -> dict[str, CallRecord]:
         """The records found under these keys (any number of keys)."""
-        wanted = [storable(key) for key in keys]
-        found: list[CallRecord] = []
-        for start in range(0, len(wanted), _MOST_KEYS):
-            found += self._codecs.calls.records(self._among(wanted[start : start + _MOST_KEYS]))
-        return {record.key: record for record in found}
+        return {record.key: record for record in self._among(self._codecs.calls, keys)}
+
+    def executions(self, keys: Sequence[str]) -> dict[str, ExecutionRecord]:
+        """The records found under these keys (any number of keys)."""
+        return {record.key: record for record in self._among(self._codecs.executions, keys)}
 
     def paid_by(self, run: str) -> list[CallRecord]:
         """The calls that a run paid for, in the order in which they were written."""
         return self._read(self._codecs.calls, self._codecs.calls.select(run=run))
 
     def write(self, batch: Batch) -> frozenset[str]:
-        """Commit a batch in one short transaction; the keys of calls that were there already."""
+        """Commit a batch in one short transaction; the keys of calls and executions that were there already."""
         codecs = self._codecs
-        written = self._write(
+        calls, executions, *_ = self._write(
             (codecs.calls.insert, codecs.calls.rows(batch.calls)),
+            (codecs.executions.insert, codecs.executions.rows(batch.executions)),
             (codecs.samples.insert, codecs.samples.rows(batch.samples)),
             (codecs.scores.insert, codecs.scores.rows(batch.scores)),
             (codecs.events.insert, codecs.events.rows(batch.events)),
         )
-        if written == len(batch.calls):
-            return frozenset()
-        found = self.calls([record.key for record in batch.calls])
-        return frozenset(record.key for record in batch.calls if found[record.key] != record)
+        present: set[str] = set()
+        if calls < len(batch.calls):
+            found = self.calls([record.key for record in batch.calls])
+            present |= {record.key for record in batch.calls if found[record.key] != record}
+        if executions < len(batch.executions):
+            made = self.executions([record.key for record in batch.executions])
+            present |= {record.key for record in batch.executions if made[record.key] != record}
+        return frozenset(present)
 
     def save_run(self, run: RunRecord) -> None:
         """Insert or replace a run."""
@@ -147,12 +152,19 @@ class SqlStore:
         self._connections.append(connection)
         return connection
 
-    def _among(self, keys: list[str]) -> list[Row]:
+    def _among(self, codec: Codec[R], keys: Sequence[str]) -> list[R]:
+        wanted = [storable(key) for key in keys]
+        found: list[R] = []
+        for start in range(0, len(wanted), _MOST_KEYS):
+            found += codec.records(self._rows(codec, wanted[start : start + _MOST_KEYS]))
+        return found
+
+    def _rows(self, codec: Codec[Any], keys: list[str]) -> list[Row]:
         """The rows of up to `_MOST_KEYS` keys; their number is padded, so that few statements are prepared."""
         size = 1 << (len(keys) - 1).bit_length()
-        sql = self._lookups.get(size)
+        sql = self._lookups.get((codec.record, size))
         if sql is None:
-            sql = self._lookups[size] = self._codecs.calls.select_in("key", size)
+            sql = self._lookups[codec.record, size] = codec.select_in("key", size)
         with self._read_lock:
             self._check_open()
             try:
@@ -174,9 +186,9 @@ class SqlStore:
                 raise self._explained(error) from error
         return codec.records(rows)
 
-    def _write(self, *steps: tuple[str, list[Row]]) -> int:
-        """Execute statements in one transaction; how many rows the first of them changed."""
-        changed = 0
+    def _write(self, *steps: tuple[str, list[Row]]) -> list[int]:
+        """Execute statements in one transaction; how many rows each of them changed."""
+        changed = [0] * len(steps)
         with self._write_lock:
             self._check_open()
             try:
@@ -185,7 +197,7 @@ class SqlStore:
                     for place, (sql, rows) in enumerate(steps):
                         if rows:
                             cursor.executemany(sql, rows)
-                            changed += cursor.rowcount if place == 0 else 0
+                            changed[place] = cursor.rowcount
                     cursor.close()
             except self._failures as error:
                 raise self._explained(error) from error

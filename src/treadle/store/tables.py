@@ -32,10 +32,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
-from treadle.store.base import CallRecord, EventRecord, RunRecord, SampleRecord, ScoreRecord
+from treadle.store.base import CallRecord, EventRecord, ExecutionRecord, RunRecord, SampleRecord, ScoreRecord
 from treadle.store.text import restored, storable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 R = TypeVar("R")
 Row = Sequence[Any]
@@ -137,6 +137,21 @@ EVENTS = Table(
     Index("events_kind", "kind", "subject"),
 )
 
+EXECUTIONS = Table(
+    "executions",
+    _METADATA,
+    _seq(),
+    _column("key", Text()),
+    _column("run", Text()),
+    _column("result", LargeBinary()),
+    _column("seconds", Double()),
+    _column("at", Double()),
+    UniqueConstraint("key"),
+)
+
+_ADDED = {2: (EXECUTIONS,)}
+"""The tables that a version brought."""
+
 
 class Codec(Generic[R]):
     """The way between one record type and its table, with the SQL of one dialect.
@@ -158,7 +173,7 @@ class Codec(Generic[R]):
         replaced_by: Sequence[str] = (),
         kept_by: Sequence[str] = (),
     ) -> None:
-        self._record = record
+        self.record = record
         self._table = table
         self._dialect = dialect
         self._columns = [column for column in table.columns if column.name != "seq"]
@@ -202,7 +217,7 @@ class Codec(Generic[R]):
         for i in self._nans:
             if row[i] is None:
                 row = (*row[:i], math.nan, *row[i + 1 :])
-        return self._record(*row)
+        return self.record(*row)
 
     def _insert(self, replaced_by: Sequence[str], kept_by: Sequence[str]) -> str:
         names = [column.name for column in self._columns]
@@ -224,6 +239,7 @@ class Codecs:
     def __init__(self, dialect: Dialect) -> None:
         answered = ("run", "workflow", "sample", "repeat")
         self.calls = Codec(CallRecord, CALLS, dialect, kept_by=("key",))
+        self.executions = Codec(ExecutionRecord, EXECUTIONS, dialect, kept_by=("key",))
         self.runs = Codec(RunRecord, RUNS, dialect, replaced_by=("id",))
         self.samples = Codec(SampleRecord, SAMPLES, dialect, replaced_by=answered)
         self.scores = Codec(ScoreRecord, SCORES, dialect, replaced_by=(*answered, "scorer"))
@@ -231,7 +247,7 @@ class Codecs:
 
 
 def prepare(connection: Connection) -> str | None:
-    """Make the tables where there are none, inside the caller's transaction.
+    """Make the tables that are not there, inside the caller's transaction; an older store gets what is new.
 
     Returns:
         Why the database cannot be used, with the remedy, or ``None``.
@@ -244,11 +260,15 @@ def prepare(connection: Connection) -> str | None:
     if SCHEMA.name not in names:
         return "is a database of something else; name another file under [store] url"
     version = connection.execute(select(func.max(SCHEMA.c.version))).scalar()
-    if version is None or version < SCHEMA_VERSION or not names.issuperset(_METADATA.tables):
+    new = [table for each, tables in _ADDED.items() if version is not None and each > version for table in tables]
+    if version is None or not names.issuperset(_METADATA.tables.keys() - {table.name for table in new}):
         return "is damaged: its tables are not all there; move it away or restore a copy"
     if version > SCHEMA_VERSION:
         return (
             f"was written by a newer Treadle (schema {version}, this one knows {SCHEMA_VERSION}); "
             "upgrade Treadle or name another file under [store] url"
         )
+    if version < SCHEMA_VERSION:
+        _METADATA.create_all(connection, new)
+        connection.execute(insert(SCHEMA).values(version=SCHEMA_VERSION))
     return None

@@ -82,7 +82,8 @@ class Scorer(Protocol):
     ``same`` is reflexive and symmetric on whatever ``score`` reads from a reply, and false for a reply without an
     answer, even with itself; votes are counted with it. ``show``
     writes a target the way a good answer would (for solved examples). ``score`` may ask models through ``run`` (a
-    judge); such calls are the scorer's and stay out of a structure's own cost. It never raises for bad replies.
+    judge); such calls are the scorer's and stay out of a structure's own cost. It never raises for bad replies. One
+    that runs programs has an attribute ``runs_code`` that is true: a sandbox is then there before anything is spent.
     """
 
     @property

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from treadle.errors import DatasetError, TreadleError
+from treadle.errors import DatasetError, ProviderError, SandboxError, TreadleError
 from treadle.lookup import source_of
+from treadle.sandbox.base import Sandbox
 from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
 
 SHOWN = 10
+Watch = Callable[[int, int], None]
+"""Told after every reference that was graded: how many of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +38,41 @@ class GoldReport:
     bad: tuple[BadGold, ...]
 
 
-def gold_key(task: Task) -> str:
-    """What a check of this task's references is remembered by: the data's hash and the scorer, a user's by its code."""
-    return f"{task.hash} {task.scorer.name} {source_of(getattr(task.scorer, 'grade', None))}".rstrip()
+def gold_key(task: Task, sandbox: Sandbox | None = None) -> str:
+    """What a check of this task's references is remembered by.
+
+    The data's hash, the scorer (a user's by its code) and, where programs are graded, what runs them.
+    """
+    ran_by = sandbox.identity if sandbox is not None and task.runs_code else ""
+    parts = (task.hash, task.scorer.name, source_of(getattr(task.scorer, "grade", None)), ran_by)
+    return " ".join(part for part in parts if part)
 
 
-async def check_gold(task: Task) -> GoldReport:
+async def check_gold(task: Task, sandbox: Sandbox | None = None, watch: Watch | None = None) -> GoldReport:
     """Grade every sample's own reference.
 
-    Skipped are samples without a reference and scorers that ask a model.
+    Skipped are samples without a reference and scorers that ask a model. References that are programs are run, a few
+    at once.
 
     Args:
         task: The task.
+        sandbox: Where a scorer that runs programs runs them.
+        watch: Told after every reference.
+
+    Raises:
+        SandboxError: The references are programs and there is no sandbox, or it does not run them.
     """
-    checked = 0
-    bad: list[BadGold] = []
-    if not task.scorer.judged:
-        for sample in task.samples:
-            reference = "" if sample.target is None else task.scorer.show(sample.target)
-            if reference:
-                checked += 1
-                reason = await _fault(task, sample, reference)
-                if reason:
-                    bad.append(BadGold(sample.id, sample.line, reference, reason))
-    return GoldReport(gold_key(task), checked, tuple(bad))
+    if task.runs_code and sandbox is None:
+        raise SandboxError(f"{task.name}: the answers are programs, and grading them takes a sandbox")
+    shown = [(sample, "" if sample.target is None else task.scorer.show(sample.target)) for sample in task.samples]
+    given = [] if task.scorer.judged else [(sample, reference) for sample, reference in shown if reference]
+    faults = await _faults(task, given, _Surrogate(sandbox), watch or _unwatched)
+    bad = [
+        BadGold(sample.id, sample.line, reference, fault)
+        for (sample, reference), fault in zip(given, faults, strict=True)
+        if fault
+    ]
+    return GoldReport(gold_key(task, sandbox), len(given), tuple(bad))
 
 
 def apply_gold(task: Task, report: GoldReport) -> Task:
@@ -76,17 +92,49 @@ def apply_gold(task: Task, report: GoldReport) -> Task:
     )
 
 
-async def _fault(task: Task, sample: Sample, reference: str) -> str:
-    run: Any = _NoRun()
+async def _faults(task: Task, given: list[tuple[Sample, str]], run: Any, watch: Watch) -> list[str]:
+    """What is wrong with each reference, in order; where programs are run, as many at once as keep the machine busy."""
+    faults: list[str] = []
+    if not task.runs_code:
+        for sample, reference in given:
+            faults.append(await _fault(task, sample, reference, run))
+            watch(len(faults), len(given))
+        return faults
+    room = asyncio.Semaphore((os.cpu_count() or 1) + 2)
+
+    async def graded(sample: Sample, reference: str) -> str:
+        async with room:
+            fault = await _fault(task, sample, reference, run)
+        faults.append(fault)
+        watch(len(faults), len(given))
+        return fault
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(graded(*each)) for each in given]
+    except* SandboxError as errors:
+        raise errors.exceptions[0] from None
+    return [each.result() for each in tasks]
+
+
+async def _fault(task: Task, sample: Sample, reference: str, run: Any) -> str:
     try:
         score = await task.scorer.score(sample, reference, run)
     except _AsksModels:
         return ""
+    except (ProviderError, SandboxError) as error:
+        if task.runs_code:
+            raise SandboxError(f"{task.name}: the references cannot be checked: {error}") from error
+        return str(error)
     except TreadleError as error:
         return str(error)
     if score.failure is None and score.value >= 1 - 1e-9:
         return ""
     return score.reason or f"scored {score.value:g}"
+
+
+def _unwatched(done: int, of: int) -> None:
+    """Whom nobody tells."""
 
 
 def _listed(bad: Iterable[BadGold]) -> str:
@@ -99,8 +147,12 @@ class _AsksModels(Exception):
     """The scorer needs a model, so its references cannot be checked for nothing."""
 
 
-class _NoRun:
-    """Stands for the run where none may be used."""
+class _Surrogate:
+    """Stands for the run where programs may be run and nobody asked."""
+
+    def __init__(self, sandbox: Sandbox | None) -> None:
+        if sandbox is not None:
+            self.sandbox = sandbox
 
     def __getattr__(self, name: str) -> NoReturn:
         raise _AsksModels(name)

@@ -25,6 +25,7 @@ class JoinedScorer:
     name: str
     answer_format: str = ""
     judged: bool = False
+    runs_code: bool = False
 
     async def score(self, sample: Sample, answer: str, run: Run) -> Score:
         """Grade with the sample's own scorer."""
@@ -111,7 +112,9 @@ def join_tasks(tasks: Sequence[Task]) -> Task:
     owners = {id: (task.scorer, sample) for id, (task, sample) in parts.items()}
     names = " + ".join(task.name for task in tasks)
     judged = any(task.scorer.judged for task in tasks)
-    scorer = JoinedScorer(owners, "+".join(dict.fromkeys(task.scorer.name for task in tasks)), judged=judged)
+    runs_code = any(task.runs_code for task in tasks)
+    name = "+".join(dict.fromkeys(task.scorer.name for task in tasks))
+    scorer = JoinedScorer(owners, name, judged=judged, runs_code=runs_code)
     dropped = tuple(f"{place}/{id}" for place, task in enumerate(tasks, 1) for id in task.dropped)
     labels = tuple(
         replace(each, id=f"{place}/{each.id}") for place, task in enumerate(tasks, 1) for each in task.labels

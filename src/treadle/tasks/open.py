@@ -13,11 +13,15 @@ from treadle.tasks.bbh import open_bbh
 from treadle.tasks.decorator import UserTask, open_user_task
 from treadle.tasks.gsm8k import open_gsm8k
 from treadle.tasks.hub import open_hub
+from treadle.tasks.humaneval import open_humaneval
 from treadle.tasks.jsonl import open_jsonl
 from treadle.tasks.math import open_math
+from treadle.tasks.mbpp import open_mbpp
 from treadle.tasks.mt_bench import open_mt_bench
 from treadle.tasks.opening import Opening
+from treadle.tasks.program import open_program
 from treadle.tasks.qa import open_drop, open_hotpotqa
+from treadle.tasks.quixbugs import open_quixbugs
 from treadle.tasks.reasoning_gym import open_reasoning_gym
 from treadle.tasks.simulated import open_simulated
 from treadle.tasks.spec import Options, Spec, read_spec
@@ -29,6 +33,10 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
     "bbh": open_bbh,
     "drop": open_drop,
     "hotpotqa": open_hotpotqa,
+    "humaneval": open_humaneval,
+    "mbpp": open_mbpp,
+    "quixbugs": open_quixbugs,
+    "program": open_program,
     "mt-bench": open_mt_bench,
     "arena-hard": open_arena_hard,
     "jsonl": open_jsonl,
@@ -36,15 +44,7 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
     "hf": open_hub,
     "simulated": open_simulated,
 }
-_LATER = (
-    "humaneval",
-    "mbpp",
-    "quixbugs",
-    "program",
-    "swe",
-    "miniworld",
-    "appworld",
-)
+_LATER = ("swe", "miniworld", "appworld")
 
 TASK_NAMES = tuple(_KINDS)
 

@@ -62,6 +62,11 @@ class Task:
                 raise DatasetError(f"{self.name}: the id {sample.id!r} stands {where}; ids must be unique")
             seen[sample.id] = sample
 
+    @property
+    def runs_code(self) -> bool:
+        """Whether grading runs programs, so that it needs a sandbox."""
+        return bool(getattr(self.scorer, "runs_code", False))
+
     @cached_property
     def row_hashes(self) -> Mapping[str, str]:
         """The hash of each sample's data by its id (16 hex digits each)."""

@@ -14,6 +14,7 @@ from treadle.ledger.scope import Scope
 from treadle.ledger.session import Session
 from treadle.models.base import Model
 from treadle.models.scripted import ReplyFunction, ScriptedModel
+from treadle.sandbox.base import Sandbox
 from treadle.store.base import Store
 from treadle.store.open import open_store
 
@@ -26,6 +27,7 @@ async def scripted_session(
     *,
     settings: Mapping[str, ModelSettings] | None = None,
     store: Store | None = None,
+    sandbox: str | Sandbox | None = None,
 ) -> AsyncGenerator[Session]:
     """A session whose models are functions of a request.
 
@@ -33,13 +35,14 @@ async def scripted_session(
         models: A function (its alias is ``m``), a model, or several by alias.
         settings: Prices, limits and sampling settings by alias.
         store: A store to use; one in memory by default.
+        sandbox: A kind of sandbox, or a sandbox; ``auto`` by default.
     """
     given = cast("Mapping[str, ModelLike]", models if isinstance(models, Mapping) else {"m": models})
     opened = {alias: _model(alias, model) for alias, model in given.items()}
     config = Settings(models=dict(settings or {}))
     kept = store or open_store("sqlite:///:memory:", config.folder)
     try:
-        async with Session(config, store=kept, models=opened) as session:
+        async with Session(config, store=kept, models=opened, sandbox=sandbox) as session:
             yield session
     finally:
         if store is None:
@@ -58,6 +61,7 @@ async def recording_run(
     caps: Budget | None = None,
     settings: Mapping[str, ModelSettings] | None = None,
     store: Store | None = None,
+    sandbox: str | Sandbox | None = None,
 ) -> AsyncGenerator[tuple[Run, Recording]]:
     """A run of one question, for tests of operators and workflows, with the recording that pays for it.
 
@@ -67,8 +71,9 @@ async def recording_run(
         caps: Caps of the question.
         settings: Settings by alias.
         store: A store to use.
+        sandbox: A sandbox to use.
     """
-    async with scripted_session(models, settings=settings, store=store) as session:
+    async with scripted_session(models, settings=settings, store=store, sandbox=sandbox) as session:
         recording = await session.record("test", cast=Cast(tuple(session.aliases)), budget=budget)
         yield Run(new_scope(recording, caps)), recording
 

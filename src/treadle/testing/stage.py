@@ -13,6 +13,7 @@ from treadle.ledger.run import Run
 from treadle.ledger.scope import Scope
 from treadle.models.base import Request
 from treadle.models.scripted import Scripted
+from treadle.sandbox.base import Sandbox
 from treadle.testing.sessions import new_scope, scripted_session
 
 Reply = Callable[[Request], Scripted]
@@ -61,6 +62,7 @@ async def stage(
     *,
     caps: Budget | None = None,
     roles: Mapping[str, str] | None = None,
+    sandbox: str | Sandbox | None = None,
 ) -> AsyncGenerator[Stage]:
     """Set a stage with models that functions play.
 
@@ -68,6 +70,7 @@ async def stage(
         reply: A function of a request (alias ``m``), or several by alias, the strong one first.
         caps: Caps of the question.
         roles: Role name to alias.
+        sandbox: A kind of sandbox, or a sandbox, for what runs programs.
     """
     requests: list[Request] = []
     functions: Mapping[str, Reply] = {"m": reply} if callable(reply) else reply
@@ -79,6 +82,7 @@ async def stage(
 
         return answer
 
-    async with scripted_session({alias: watched(function) for alias, function in functions.items()}) as session:
+    watching = {alias: watched(function) for alias, function in functions.items()}
+    async with scripted_session(watching, sandbox=sandbox) as session:
         recording = await session.record("stage", cast=Cast(tuple(session.aliases[:1]), roles or {}))
         yield Stage(recording, new_scope(recording, caps), requests)

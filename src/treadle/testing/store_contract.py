@@ -24,7 +24,16 @@ from dataclasses import replace
 import pytest
 
 from treadle.errors import TreadleError
-from treadle.store.base import Batch, CallRecord, EventRecord, RunRecord, SampleRecord, ScoreRecord, Store
+from treadle.store.base import (
+    Batch,
+    CallRecord,
+    EventRecord,
+    ExecutionRecord,
+    RunRecord,
+    SampleRecord,
+    ScoreRecord,
+    Store,
+)
 from treadle.store.owner import owner
 
 AWKWARD_TEXTS = (
@@ -65,6 +74,11 @@ def event_record(kind: str, subject: str, *, run: str = "run-1", at: float = 100
     return EventRecord(run, kind, subject, at, b'{"k":1}')
 
 
+def execution_record(key: str, *, run: str = "run-1", text: str = "4") -> ExecutionRecord:
+    """A finished execution with this key and output."""
+    return ExecutionRecord(key, run, b'{"status":"ok","stdout":"' + text.encode() + b'"}', 0.02, 1000.0)
+
+
 class StoreContract:
     """What every `treadle.store.base.Store` keeps to; a subclass overrides the ``store`` fixture."""
 
@@ -93,6 +107,25 @@ class StoreContract:
         assert store.calls(["c"]) == {"c": call_record("c", text="one")}
         assert store.calls(["b"])
 
+    def test_a_finished_execution_is_found_by_its_key_and_its_first_record_wins(self, store: Store) -> None:
+        first, other = execution_record("a", text="first"), execution_record("b")
+        assert store.write(Batch(executions=[first])) == frozenset()
+        again = execution_record("a", run="run-2", text="later")
+        assert store.write(Batch(executions=[again, other])) == {"a"}
+        assert store.executions(["a", "b", "never made", "a"]) == {"a": first, "b": other}
+
+    def test_a_call_and_an_execution_of_one_key_are_two(self, store: Store) -> None:
+        call, execution = call_record("a"), execution_record("a")
+        assert store.write(Batch(calls=[call], executions=[execution])) == frozenset()
+        assert (store.calls(["a"]), store.executions(["a"])) == ({"a": call}, {"a": execution})
+        assert store.write(Batch(calls=[call_record("b")], executions=[execution_record("a", text="later")])) == {"a"}
+
+    @pytest.mark.parametrize("count", [0, 1, 700])
+    def test_any_number_of_executions_is_looked_up(self, store: Store, count: int) -> None:
+        records = {f"key {i}": execution_record(f"key {i}", text=str(i)) for i in range(count)}
+        store.write(Batch(executions=list(records.values())))
+        assert store.executions([*records, *(f"not there {i}" for i in range(count))]) == records
+
     def test_a_run_paid_for_the_calls_that_it_wrote_first(self, store: Store) -> None:
         calls = [call_record(key) for key in ("z", "a", "m")]
         store.write(Batch(calls=calls[:2]))
@@ -120,8 +153,10 @@ class StoreContract:
         score = replace(score_record(text), run=text, workflow=text, answer=text, reason=text)
         event = event_record(text, text, run=text)
         store.save_run(run)
-        store.write(Batch(calls=[call], samples=[sample], scores=[score], events=[event]))
+        execution = execution_record(text, run=text)
+        store.write(Batch([call], [sample], [score], [event], [execution]))
         assert store.calls([text]) == {text: call}
+        assert store.executions([text]) == {text: execution}
         assert store.run(text) == run
         assert store.samples(text, text) == [sample]
         assert store.scores(text, text) == [score]
@@ -213,9 +248,11 @@ class StoreContract:
 
     def test_a_batch_is_kept_whole_or_not_at_all(self, store: Store) -> None:
         impossible = replace(sample_record("q2"), tokens=10**30)
+        batch = Batch([call_record("a")], [sample_record("q1"), impossible], executions=[execution_record("a")])
         with pytest.raises(TreadleError):
-            store.write(Batch(calls=[call_record("a")], samples=[sample_record("q1"), impossible]))
+            store.write(batch)
         assert store.calls(["a"]) == {}
+        assert store.executions(["a"]) == {}
         assert store.samples("run-1") == []
         store.write(Batch(calls=[call_record("a")], samples=[sample_record("q1")]))
         assert store.samples("run-1") == [sample_record("q1")]
@@ -266,10 +303,12 @@ class PersistentStoreContract(StoreContract):
 
     def test_everything_is_there_after_it_was_closed(self, store: Store) -> None:
         store.save_run(run_record())
-        store.write(Batch([call_record("a")], [sample_record("q")], [score_record("q")], [event_record("k", "s")]))
+        answered = [sample_record("q")], [score_record("q")]
+        store.write(Batch([call_record("a")], *answered, [event_record("k", "s")], [execution_record("a")]))
         store.close()
         again = self.reopen(store)
         assert again.calls(["a"]) == {"a": call_record("a")}
+        assert again.executions(["a"]) == {"a": execution_record("a")}
         assert again.samples("run-1") == [sample_record("q")]
         assert again.scores("run-1") == [score_record("q")]
         assert again.events("k") == [event_record("k", "s")]

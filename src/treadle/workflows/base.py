@@ -49,6 +49,7 @@ class Workflow:
         players: Who is asked besides whoever is given: from the models given, and who is named for which role.
         remarks: What was not understood where it was read from.
         shown: Earlier replies that one prompt can hold at most; ``None`` for all of them.
+        runs_code: Whether it runs code that a model wrote, so that it needs a sandbox.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Workflow:
     players: Callable[[Sequence[str], Callable[[str], str | None]], Sequence[Player]] | None = None
     remarks: tuple[str, ...] = ()
     shown: int | None = None
+    runs_code: bool = False
 
     async def __call__(self, problem: Problem, run: Run) -> str:
         """Answer a problem."""

@@ -37,6 +37,12 @@ class NamedWorkflow(ABC):
         """Answer a problem."""
 
     @property
+    def runs_code(self) -> bool:
+        """Whether it runs code that a model wrote."""
+        return False
+
+    @property
     def workflow(self) -> Workflow:
         """The workflow under its canonical name."""
-        return Workflow(canonical(self.name, self), self, self.calls, self.by_vote)
+        name = canonical(self.name, self)
+        return Workflow(name, self, self.calls, self.by_vote, runs_code=self.runs_code)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from treadle.errors import NotYetError, UnknownNameError, UserError
 from treadle.lookup import find_object, looks_like_path
+from treadle.workflows.alphacodium import AlphaCodium
 from treadle.workflows.archon.named import Blender, MixtureOfAgents, SelfMixtureOfAgents
 from treadle.workflows.archon.presets import PRESETS
 from treadle.workflows.archon.workflow import PREFIX as ARCHON
@@ -19,6 +20,7 @@ from treadle.workflows.diverse import Diverse
 from treadle.workflows.medprompt import MedPrompt
 from treadle.workflows.named import NamedWorkflow
 from treadle.workflows.own import own_workflow
+from treadle.workflows.program_of_thought import ProgramOfThought
 from treadle.workflows.self_consistency import SelfConsistency
 from treadle.workflows.self_refine import SelfRefine
 from treadle.workflows.settings import read_settings, split_options
@@ -38,11 +40,11 @@ WORKFLOWS: Mapping[str, type[NamedWorkflow]] = {
         MixtureOfAgents,
         SelfMixtureOfAgents,
         Blender,
+        AlphaCodium,
+        ProgramOfThought,
     )
 }
 KEPT_NAMES = (
-    "alphacodium",
-    "program-of-thought",
     "react",
     "three-roles",
     "manager-worker",

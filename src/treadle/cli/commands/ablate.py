@@ -56,7 +56,10 @@ def ablate(
     if options.output is not None:
         _check_output(options.output)
     return in_session(
-        options.config, lambda session: _ablate(session, workflow, task, options), keyless=options.dry_run
+        options.config,
+        lambda session: _ablate(session, workflow, task, options),
+        keyless=options.dry_run,
+        sandbox=options.sandbox,
     )
 
 
@@ -101,6 +104,7 @@ async def _ablate(session: Session, name: str, task: list[str], options: AblateO
 
 async def _estimate(session: Session, workflow: Workflow, cast: Cast, task: list[str], options: AblateOptions) -> int:
     from treadle.cli.output import print_json, print_text
+    from treadle.cli.programs import say_programs
     from treadle.evaluation.ablation import measured_by
     from treadle.evaluation.ablation_estimate import estimate_ablation
     from treadle.evaluation.evaluate import begin
@@ -111,6 +115,7 @@ async def _estimate(session: Session, workflow: Workflow, cast: Cast, task: list
     opened = await prepare_task(session, task, limit=options.limit, drop_bad_gold=options.drop_bad_gold)
     recording = await session.record("ablate", cast=cast, budget=options.budget(), fresh=options.fresh)
     begin(recording, options.caps(), opened, measured_by(divided))
+    say_programs(session, opened, measured_by(divided))
     document = estimate_ablation(divided, opened, recording, options.repeat).document()
     if options.as_json:
         print_json(document)

@@ -34,9 +34,13 @@ def baseline(task: Tasks, options: BaselineOptions) -> int:
     """
     from treadle.cli.running import in_session
 
-    if options.dry_run:
-        return in_session(options.config, lambda session: _estimate(session, task, options), keyless=True)
-    return in_session(options.config, lambda session: _baseline(session, task, options))
+    work = _estimate if options.dry_run else _baseline
+    return in_session(
+        options.config,
+        lambda session: work(session, task, options),
+        keyless=options.dry_run,
+        sandbox=options.sandbox,
+    )
 
 
 def add_to(app: typer.Typer) -> None:
@@ -87,7 +91,7 @@ async def _baseline(session: Session, task: list[str], options: BaselineOptions)
             tables.measured(document, screen_width(), simulated, report.message, unusable, partial, more),
             tables.advice(document),
         )
-    code = exit_code(report.ended_by, usable=all(row["score"] is not None for row in document["results"]))
+    code = exit_code(report.ended_by, usable=report.report.usable)
     return explained(
         code, report.ended_by, report.message or wording.scored(document["results"]), as_json=options.as_json
     )

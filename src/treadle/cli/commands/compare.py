@@ -51,7 +51,12 @@ def compare(
         given = given_options(context)
         refuse(given, set(given) - {*_FOR_RUNS}, "finished runs are compared as they are; measuring needs --task T")
         _refuse_workflows(a, b)
-    return in_session(options.config, lambda session: _compare(session, a, b, options), keyless=options.dry_run)
+    return in_session(
+        options.config,
+        lambda session: _compare(session, a, b, options),
+        keyless=options.dry_run,
+        sandbox=options.sandbox,
+    )
 
 
 def add_to(app: typer.Typer) -> None:

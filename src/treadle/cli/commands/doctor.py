@@ -13,7 +13,7 @@ _EXAMPLE = "treadle doctor --json"
 
 
 def doctor(options: Common) -> int:
-    """Say what works here: configuration, store, models, keys, optional parts.
+    """Say what works here: configuration, store, models, keys, optional parts, and the sandbox with its proof.
 
     Asks each endpoint for its list of models, which costs nothing. Keys are never shown.
     """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _EXAMPLE = """treadle eval single cot 'self-consistency?n=5' --task gsm8k:test.jsonl --model weak --limit 100
 treadle eval cot --task gsm8k:test.jsonl --model weak --against RUN --fail-if worse"""
 _GATE = "Gate"
+_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,15 @@ class EvalOptions(Measuring):
             "--repeat", metavar="R", min=1, max=REPEATS, help="Answer every question so often, with draws of its own."
         ),
     ] = 1
+    pass_at: Annotated[
+        str | None,
+        typer.Option(
+            "--pass-at",
+            metavar="K,…",
+            help="Also how often at least one of K answers is right; K is at most --repeat.",
+            show_default=False,
+        ),
+    ] = None
     against: Annotated[
         str | None,
         typer.Option(
@@ -71,8 +81,12 @@ def measure(context: typer.Context, workflows: Workflows, task: Tasks, options: 
     elif len(names) > 1:
         raise UserError("--against compares one workflow with an earlier run; name one workflow")
     verdicts = _verdicts(options)
+    _draws(options)
     return in_session(
-        options.config, lambda session: _measure(session, names, task, options, verdicts), keyless=options.dry_run
+        options.config,
+        lambda session: _measure(session, names, task, options, verdicts),
+        keyless=options.dry_run,
+        sandbox=options.sandbox,
     )
 
 
@@ -85,6 +99,16 @@ def _verdicts(options: EvalOptions) -> tuple[str, ...]:
     from treadle.cli.gate import read_verdicts
 
     return () if options.fail_if is None else read_verdicts(options.fail_if)
+
+
+def _draws(options: EvalOptions) -> tuple[int, ...]:
+    """The numbers k of pass@k."""
+    from treadle.evaluation.pass_at import allowed_draws
+
+    words = () if options.pass_at is None else split_lists([options.pass_at], "--pass-at")
+    if not all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words):
+        raise UserError(f"--pass-at takes whole numbers such as 1,3, not {options.pass_at!r}")
+    return allowed_draws(map(int, words), options.repeat)
 
 
 async def _measure(
@@ -105,11 +129,13 @@ async def _measure(
     if options.dry_run:
         return await dry_run(session, "eval", options, names, opened, options.repeat)
     with progress_bar("eval") as watch:
-        report = await evaluate(*names, task=opened, session=session, repeat=options.repeat, watch=watch, **asked)
+        report = await evaluate(
+            *names, task=opened, session=session, repeat=options.repeat, pass_at=_draws(options), watch=watch, **asked
+        )
     found = None if earlier is None else await gate.against(session, report, earlier, options.margin)
     _show(session, report, found, task, options)
     objection = gate.objection(found, verdicts)
-    code = exit_code(report.ended_by, usable=not objection and all(row.score is not None for row in report.rows))
+    code = exit_code(report.ended_by, usable=not objection and report.usable)
     reason = objection or report.message or wording.scored(report.results)
     return explained(code, report.ended_by, reason, as_json=options.as_json)
 
@@ -130,10 +156,14 @@ def _show(
         print_json(document)
         say(*map(str, unusable))
         return
-    from treadle.cli import judge_tables, tables, task_tables
+    from treadle.cli import judge_tables, pass_tables, tables, task_tables
 
     simulated = is_simulated(session, [*task, *named(session, options)])
-    more = (task_tables.per_task(document["results"]), judge_tables.judged(document))
+    more = (
+        pass_tables.pass_at(document["results"]),
+        task_tables.per_task(document["results"]),
+        judge_tables.judged(document),
+    )
     print_text(
         tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report), more)
     )

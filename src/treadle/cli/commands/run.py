@@ -32,7 +32,12 @@ def run(
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise UserError("the question is empty; write it in quotes after the workflow, or - to read it from stdin")
-    return in_session(options.config, lambda session: _run(session, workflow, text, options), keyless=options.dry_run)
+    return in_session(
+        options.config,
+        lambda session: _run(session, workflow, text, options),
+        keyless=options.dry_run,
+        sandbox=options.sandbox,
+    )
 
 
 def add_to(app: typer.Typer) -> None:

@@ -130,7 +130,7 @@ def search(
             return await _estimate(session, known, options)
         return await _search(session, known, options)
 
-    return in_session(options.config, work, keyless=options.dry_run)
+    return in_session(options.config, work, keyless=options.dry_run, sandbox=options.sandbox)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -203,6 +203,7 @@ async def _search(session: Session, asked: dict[str, Any], options: SearchOption
 
 async def _estimate(session: Session, asked: dict[str, Any], options: SearchOptions) -> int:
     from treadle.cli.dry_run import show_estimate, would_ask
+    from treadle.cli.programs import say_programs
     from treadle.evaluation.preparing import prepare_cast, prepare_task
     from treadle.ledger.budget import Budget
     from treadle.search.estimate import estimate_search
@@ -223,6 +224,7 @@ async def _estimate(session: Session, asked: dict[str, Any], options: SearchOpti
     budget = Budget(**asked.get("budget", {})).merged(options.budget())
     cast = prepare_cast(session, asked["task"], models, roles)
     await would_ask(session, "search", cast, budget, Budget(**asked["caps"]), task=task, resume=options.resume)
+    say_programs(session, task, found.dearest)
     return show_estimate(found.document(), options, " + ".join(asked["task"]))
 
 

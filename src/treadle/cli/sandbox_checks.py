@@ -1,0 +1,76 @@
+"""What ``treadle doctor`` says of the sandbox: which it is, the proof that it isolates, and what else there is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from treadle.cli.checks import Check
+from treadle.config import SANDBOX_KINDS
+from treadle.errors import TreadleError, UserError
+from treadle.sandbox import choose
+from treadle.sandbox.base import Sandbox
+from treadle.sandbox.proofs import prove
+
+_PATIENCE_S = 20.0
+_REASON = 160
+"""Characters of the reason why one of the others does not work."""
+
+
+async def sandbox_checks(kind: str) -> list[Check]:
+    """The sandbox that programs would run in, each attempt to get out of it, and the other kinds in one line.
+
+    Without any the rest of Treadle works, so that is no fault; one that the file names has to work.
+
+    Args:
+        kind: What the file asks for.
+    """
+    try:
+        sandbox = await choose.open_sandbox(kind)
+    except UserError as error:
+        return [Check("sandbox", False, str(error), optional=kind == "auto")]
+    try:
+        found = await _proven(sandbox)
+    finally:
+        await sandbox.aclose()
+    return [*found, await _others(sandbox.name)]
+
+
+async def _proven(sandbox: Sandbox) -> list[Check]:
+    if not sandbox.traits.isolated:
+        detail = f"{sandbox.name}: programs run unprotected; take the kind out of [sandbox] for the strongest there is"
+        return [Check("sandbox", False, detail, optional=True)]
+    proofs = await prove(sandbox)
+    through = [proof.name for proof in proofs if not proof.ok]
+    detail = f"{sandbox.name}, isolates"
+    if through:
+        detail = f"{sandbox.name} lets through: {', '.join(through)}; name another kind under [sandbox] kind"
+    shown = [Check(f"sandbox: {proof.name}", proof.ok, proof.detail) for proof in proofs]
+    return [Check("sandbox", not through, detail), *shown]
+
+
+async def _others(chosen: str) -> Check:
+    working: list[str] = []
+    reasons: list[str] = []
+    for kind in SANDBOX_KINDS:
+        if kind not in ("auto", "none", chosen):
+            reason = await _fault(kind)
+            if reason:
+                reasons.append(f"{kind}: {reason}")
+            else:
+                working.append(kind)
+    parts = [f"{', '.join(working)} would work"] if working else []
+    return Check("other sandboxes", bool(working), "; ".join(parts + reasons), optional=True)
+
+
+async def _fault(kind: str) -> str:
+    """Why a kind does not work here; empty where it does."""
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            sandbox = await choose.open_sandbox(kind)
+            await sandbox.aclose()
+    except TimeoutError:
+        return f"did not answer within {_PATIENCE_S:g} s"
+    except TreadleError as error:
+        reason = str(error).splitlines()[0].partition(";")[0].removeprefix(f"{kind}: ")
+        return reason if len(reason) <= _REASON else f"{reason[: _REASON - 1]}…"
+    return ""

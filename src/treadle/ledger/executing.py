@@ -1,0 +1,209 @@
+"""`Run.sandbox`: programs of a question run once, are remembered like its calls, and stand in its trace."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from treadle.errors import ProviderError
+from treadle.ledger.flights import Flights
+from treadle.ledger.journal import Journal
+from treadle.ledger.keys import ExecutionAddress
+from treadle.ledger.purse import QuestionClock
+from treadle.ledger.shared_sandbox import ALONE, NO_FILES, SharedSandbox
+from treadle.ledger.strand import Strand
+from treadle.ledger.trace import ExecutionEntry, Span
+from treadle.sandbox.base import Command, ExecResult, Limits, Program, Surroundings, Traits
+from treadle.store.base import ExecutionRecord
+from treadle.store.text import decode, encode
+
+if TYPE_CHECKING:
+    from treadle.ledger.scope import Scope
+
+_SHOWN = 80
+"""Characters of a program's first line in a trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A piece of work with all that it is given; the fields are the arguments of `Sandbox.execute`."""
+
+    work: Program | Command
+    files: Mapping[str, bytes]
+    stdin: bytes
+    limits: Limits
+    surroundings: Surroundings
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is all that it depends on; files of this machine change unseen."""
+        return self.surroundings.folder is None and not self.surroundings.readable
+
+    def address(self, identity: str) -> ExecutionAddress:
+        """The content address in a sandbox of this identity."""
+        return ExecutionAddress(identity, self.work, self.files, self.stdin, self.limits, self.surroundings)
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of an execution; ``cached`` where somebody had made it already."""
+
+    result: ExecResult
+    cached: bool = False
+
+
+class Executions:
+    """Makes the executions of everything in a session.
+
+    One that was made before is read from the store; identical ones in flight are made once; what it came to is
+    committed before anybody sees it. What was refused is not kept: the reason may be gone the next time.
+    """
+
+    def __init__(self, journal: Journal, sandbox: SharedSandbox) -> None:
+        self._journal = journal
+        self._sandbox = sandbox
+        self._flights: Flights[Executed] = Flights()
+        self._once = count()
+
+    async def make(self, execution: Execution, key: str | None, run: str, clock: QuestionClock) -> Executed:
+        """Execute, or remember.
+
+        When it is cancelled and nobody else waits for the same, the work is ended first.
+
+        Args:
+            execution: What to run.
+            key: What it is remembered by; ``None`` for what is not.
+            run: The run that makes it.
+            clock: The question's clock, which stands still until its turn has come.
+
+        Raises:
+            SandboxError: There is no sandbox.
+            ProviderError: The sandbox itself failed.
+        """
+        known = key or f"once {next(self._once)}"
+        first = known not in self._flights
+        try:
+            made = await self._flights.share(known, clock, lambda sent: self._make(execution, key, run, sent))
+        except asyncio.CancelledError:
+            await self._flights.settled()
+            raise
+        return made if first else replace(made, cached=True)
+
+    async def aclose(self) -> None:
+        """End everything that is running."""
+        await self._flights.aclose()
+
+    async def _make(self, execution: Execution, key: str | None, run: str, started: Callable[[], None]) -> Executed:
+        record = None if key is None else await self._journal.execution(key)
+        if record is not None:
+            return Executed(decode(record.result, ExecResult), cached=True)
+        result = await self._sandbox.execute(
+            execution.work,
+            files=execution.files,
+            stdin=execution.stdin,
+            limits=execution.limits,
+            surroundings=execution.surroundings,
+            started=started,
+        )
+        clean = self._journal.cleaned
+        result = replace(result, stdout=clean(result.stdout), stderr=clean(result.stderr), reason=clean(result.reason))
+        if key is None or result.status == "refused":
+            return Executed(result)
+        record = ExecutionRecord(key, run, encode(result), result.seconds, time.time())
+        if await self._journal.write(record):
+            return Executed(result)
+        earlier = await self._journal.execution(key)
+        return Executed(result if earlier is None else decode(earlier.result, ExecResult))
+
+
+class RunSandbox:
+    """The sandbox of a question: a `treadle.sandbox.base.Sandbox` whose executions are remembered and traced."""
+
+    __slots__ = ("_scope", "_span")
+
+    def __init__(self, scope: Scope, span: Span) -> None:
+        self._scope = scope
+        self._span = span
+
+    @property
+    def name(self) -> str:
+        """The kind's name."""
+        return self._scope.recording.session.shared_sandbox.name
+
+    @property
+    def identity(self) -> str:
+        """What results are remembered by."""
+        return self._scope.recording.session.shared_sandbox.identity
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do."""
+        return self._scope.recording.session.shared_sandbox.traits
+
+    @property
+    def limits(self) -> Limits:
+        """What a program may take where nothing else is said: the file's ``[sandbox]``."""
+        return self._scope.recording.session.shared_sandbox.limits
+
+    async def execute(
+        self,
+        work: Program | Command,
+        *,
+        files: Mapping[str, bytes] = NO_FILES,
+        stdin: bytes = b"",
+        limits: Limits | None = None,
+        surroundings: Surroundings = ALONE,
+    ) -> ExecResult:
+        """Run a piece of work to its end, or remember what came of it.
+
+        The k-th same execution of a question is its k-th draw, as with asks: a replay finds each, and a repeat or a
+        fresh family makes its own. Work that sees a folder or files of this machine is run every time.
+
+        Args:
+            work: What to run.
+            files: Files put into the work folder first: relative path to content.
+            stdin: What it can read; nothing more comes after it.
+            limits: What it may take; `limits` where nothing is said.
+            surroundings: What it may see of this machine.
+
+        Raises:
+            SandboxError: There is no sandbox.
+            ProviderError: The sandbox itself failed, or refused what a scorer wanted to run.
+        """
+        scope = self._scope
+        strand = scope.strand()
+        place = strand.next_place()
+        sandbox = await scope.sandbox()
+        execution = Execution(work, files, stdin, limits or sandbox.limits, surroundings)
+        draw, key = self._draw(strand, execution, sandbox.identity)
+        made = await scope.execute(execution, key)
+        result = made.result
+        self._span.entries.append(
+            ExecutionEntry(place, sandbox.name, _first_line(work), draw, key, strand.elapsed, made.cached, result)
+        )
+        strand.elapsed += result.seconds
+        if scope.grading and result.status == "refused":
+            raise ProviderError(f"the sandbox {sandbox.name} refused to run it: {result.reason}")
+        return result
+
+    async def aclose(self) -> None:
+        """Do nothing: the session closes its sandbox."""
+
+    def _draw(self, strand: Strand, execution: Execution, identity: str) -> tuple[int | None, str | None]:
+        """The draw that an execution is, and what it is remembered by."""
+        if not execution.is_whole:
+            return None, None
+        address = execution.address(identity)
+        draw = self._scope.draw_base + self._scope.draw(strand, address.base, None)
+        return draw, address.key(draw)
+
+
+def _first_line(work: Program | Command) -> str:
+    text = work.source if isinstance(work, Program) else shlex.join(work.argv)
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,1 @@
+"""Running code that models write: apart from this machine's files, network, keys and processes."""

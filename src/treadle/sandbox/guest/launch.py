@@ -1,0 +1,80 @@
+"""Where everything inside a sandbox begins: ``python launch.py PLAN``, a JSON text; see `main`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+import box
+import kernel
+import owners
+import supervise
+import zygote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from plan import Plan, Report
+
+CANNOT = 125
+
+
+def main(plan: Plan) -> int:
+    """Make what is missing of the box, then serve programs or run one piece of work.
+
+    Args:
+        plan: ``outer`` (``namespaces`` to make the box here; else it stands, or there is none), ``serve`` (descriptor
+            to serve on, or ``None``), ``report`` (descriptor to write the report of a single piece of work to), and
+            what `box.enter`, `cell.run` and `supervise.Watch` want.
+    """
+    kernel.not_dumpable()
+    kernel.die_with_parent(signal.SIGTERM if plan["outer"] == "none" else signal.SIGKILL)
+    if plan["outer"] == "namespaces":
+        box.enter(plan)
+    if plan["serve"] is not None:
+        zygote.serve(plan["serve"])
+        return 0
+    _tell(plan["report"], _once(plan))
+    return 0
+
+
+def _once(plan: Plan) -> Report:
+    report, payload = plan["report"], plan["payload"]
+    os.set_inheritable(report, False)
+    signal.pthread_sigmask(signal.SIG_BLOCK, supervise.SIGNALS)
+    kernel.adopt_orphans()
+    if plan["private"]:
+        kernel.mount(None, "/tmp", None, kernel.MS_REMOUNT | zygote.TMPFS, f"nr_inodes={zygote.MOST_FILES}")
+        zygote.folders(plan["uid"])
+    if plan["owner"] is not None and plan["uid"] is not None:
+        owners.show_as(plan["folder"], plan["owner"], plan["uid"])
+    watch = supervise.Watch(plan)
+    child = os.fork()
+    if child == 0:
+        os.close(report)
+        zygote.become(plan, (0, 1, 2, payload))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    if payload >= 0:
+        os.close(payload)
+    return watch.follow(child)
+
+
+def _tell(report: int, words: Report) -> None:
+    os.write(report, json.dumps(words).encode())
+    os.close(report)
+
+
+if __name__ == "__main__":
+    asked = json.loads(sys.argv[1])
+    try:
+        sys.exit(main(asked))
+    except Exception as error:  # noqa: BLE001  whoever started this must learn why it cannot
+        words = f"{type(error).__name__}: {error}"
+        if asked["report"] >= 0:
+            _tell(asked["report"], {"cause": "refused", "why": words})
+        else:
+            sys.stderr.write(f"{words}\n")
+        sys.exit(CANNOT)

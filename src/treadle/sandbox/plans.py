@@ -1,0 +1,211 @@
+"""What is told to the inside of a sandbox about one piece of work, and how its report becomes a result."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from treadle.sandbox.base import MIB, NO_SURROUNDINGS, Command, ExecResult, Limits, Program, Surroundings
+from treadle.sandbox.layout import Layout
+from treadle.sandbox.process import RefusedPathError, env_for, parts_of
+
+WORK, HOME, SCRATCH = "/tmp/work", "/tmp/home", "/tmp"
+_ADDRESS_SPACE = 4
+_HEAD = struct.Struct(">IQ")
+
+
+class Report(msgspec.Struct, forbid_unknown_fields=True):
+    """What the inside says became of a piece of work; see ``guest/plan.py``."""
+
+    exit: int | None = None
+    signal: int | None = None
+    cause: str = ""
+    why: str = ""
+    seconds: float = 0.0
+    peak: int = 0
+
+
+def plan_for(
+    work: Program | Command, layout: Layout, limits: Limits, surroundings: Surroundings, *, user: int | None
+) -> dict[str, Any]:
+    """A piece of work as JSON values, for a box that stands already.
+
+    Args:
+        work: What to run.
+        layout: The sandbox's files.
+        limits: What it may take.
+        surroundings: What it may see.
+        user: The user to become; ``None`` to stay who one is.
+    """
+    folder = WORK if surroundings.folder is None else str(surroundings.folder)
+    return {
+        "outer": "made",
+        "binds": [] if surroundings.folder is None else [(folder, surroundings.writable)],
+        "links": [],
+        "texts": [],
+        "network": "host" if surroundings.network else "none" if isinstance(work, Program) else "loopback",
+        "serve": None,
+        "report": -1,
+        "payload": -1,
+        "argv": None if isinstance(work, Program) else list(work.argv),
+        "program": program_path(surroundings),
+        "folder": folder,
+        "env": env_for(surroundings, home=HOME, path=layout.path, tmp=SCRATCH),
+        "uid": user,
+        "landlock": None,
+        "limits": limits_for(limits),
+        "scratch": [SCRATCH],
+        "private": True,
+        "alone": True,
+        "owner": None,
+    }
+
+
+def limits_for(limits: Limits) -> dict[str, Any]:
+    """Limits as the inside keeps them: memory of all processes by watching, of each by the kernel."""
+    return {
+        "seconds": limits.seconds,
+        "cpu_seconds": cpu_seconds(limits),
+        "memory": limits.memory,
+        "address_space": _ADDRESS_SPACE * limits.memory + 512 * MIB,
+        "processes": limits.processes,
+        "file_bytes": limits.file_bytes,
+        "open_files": limits.open_files,
+    }
+
+
+def cpu_seconds(limits: Limits) -> int:
+    """CPU time of each process in whole seconds, as kernels count it."""
+    return limits.cpu_seconds or max(1, math.ceil(limits.seconds))
+
+
+def fault_of(work: Program | Command, files: Mapping[str, bytes], surroundings: Surroundings = NO_SURROUNDINGS) -> str:
+    """Why a piece of work cannot be started at all; empty where it can."""
+    folder = surroundings.folder
+    if folder is not None and not (folder.is_absolute() and folder.is_dir()):
+        return f"the work folder {folder} is no folder, or not named from the root"
+    missing = [str(path) for path in surroundings.readable if not (path.is_absolute() and path.exists())]
+    if missing:
+        return f"{missing[0]} is to be readable and does not exist, or is not named from the root"
+    if any("\0" in text or "=" in name for name, value in surroundings.env.items() for text in (name, value)):
+        return "an environment variable holds a NUL character, or an equals sign in its name"
+    if isinstance(work, Command):
+        if not work.argv or not work.argv[0]:
+            return "the command is empty"
+        if any("\0" in part for part in work.argv):
+            return "an argument holds a NUL character, which no command line can"
+    for name in files:
+        try:
+            parts_of(name)
+        except RefusedPathError as error:
+            return str(error)
+    return ""
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """Files as the inside unpacks them."""
+    parts: list[bytes] = []
+    for name, content in files.items():
+        path = os.fsencode(name)
+        parts += (_HEAD.pack(len(path), len(content)), path, content)
+    return b"".join(parts)
+
+
+def all_files(work: Program | Command, files: Mapping[str, bytes], program: str) -> Mapping[str, bytes]:
+    """What to put into the work folder, and the program's own text.
+
+    Args:
+        work: The work.
+        files: What was given for the folder.
+        program: Where the program's text goes.
+    """
+    if isinstance(work, Command):
+        return files
+    return {**files, program: work.source.encode("utf-8", "surrogatepass")}
+
+
+def program_path(surroundings: Surroundings, *, work: str = WORK, home: str = HOME) -> str:
+    """Where a program's own text goes: into a private work folder, but never into a folder of somebody's."""
+    return f"{work if surroundings.folder is None else home}/program.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """What was kept of a piece of work's output."""
+
+    stdout: str
+    stderr: str
+    truncated: bool
+
+
+def result_of(report: bytes, streams: Streams, limits: Limits) -> ExecResult:
+    """A report and the outputs as a result.
+
+    Args:
+        report: What came from inside; from the supervisor, never from the work.
+        streams: The outputs.
+        limits: What the work was allowed.
+    """
+    try:
+        read = msgspec.json.decode(report, type=Report)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        read = Report(cause="lost")
+    status, reason = _status(read, streams.stderr, limits)
+    return ExecResult(
+        status,
+        streams.stdout,
+        streams.stderr,
+        read.exit,
+        read.signal,
+        read.seconds,
+        read.peak or None,
+        streams.truncated,
+        reason,
+    )
+
+
+def _status(report: Report, stderr: str, limits: Limits) -> tuple[Any, str]:
+    ended = {
+        "seconds": ("timed_out", f"it ran for more than {limits.seconds:g} s"),
+        "cpu": ("timed_out", f"it took more than {cpu_seconds(limits)} s of CPU time"),
+        "memory": ("out_of_memory", f"its processes took more than {limits.memory // MIB} MiB together"),
+        "processes": ("failed", f"it had more than {limits.processes} processes"),
+        "files": ("failed", f"its files took more than {limits.file_bytes // MIB} MiB together"),
+        "stopped": ("refused", "it was stopped from outside"),
+        "refused": ("refused", report.why),
+        "flood": ("failed", "it never stopped writing"),
+        "lost": ("refused", "the sandbox ended before the work did"),
+    }
+    if report.cause:
+        return ended[report.cause]
+    if report.signal is not None:
+        return "crashed", f"it was killed by {_signal_name(report.signal)}"
+    if report.exit == 0:
+        return "ok", ""
+    if report.exit == 1 and _lacked_memory(_last_line(stderr)):
+        return "out_of_memory", f"it wanted more than {limits.memory // MIB} MiB"
+    return "failed", ""
+
+
+def _lacked_memory(line: str) -> bool:
+    """Whether a program's last words are Python's or numpy's for a lack of memory; a parser's have others behind."""
+    name, _, _ = line.partition(": Unable to allocate")
+    return name == "MemoryError" or name.endswith("ArrayMemoryError")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "")

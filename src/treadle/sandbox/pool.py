@@ -1,0 +1,252 @@
+"""Warm boxes for many short programs: each forks a fresh process with its own files for every program."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from treadle.errors import SandboxError
+from treadle.sandbox.base import ExecResult, Limits
+from treadle.sandbox.output import Kept
+from treadle.sandbox.plans import Streams, result_of
+
+Spawn = Callable[[int, int], subprocess.Popen[bytes]]
+"""Starts a box that serves on a descriptor, as the slot with this number."""
+
+_PIPE = 1 << 16
+_FLOOD = 1 << 30
+_GRACE_S = 1.0
+_START_S = 20.0
+_ANSWER = 1 << 16
+
+
+def end_box(outside: subprocess.Popen[bytes]) -> None:
+    """Kill the first process inside a box.
+
+    The kernel kills the others with it before the process outside, which waits for it, ends: so when that has ended,
+    nothing of the box is alive.
+
+    Args:
+        outside: The process that made the box.
+    """
+    first = children(outside.pid)
+    for process in first:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    if not first:
+        outside.kill()
+
+
+def children(parent: int) -> list[int]:
+    """The numbers of a process's children."""
+    try:
+        return [int(child) for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+class Cell:
+    """One box, one program at a time."""
+
+    def __init__(self, spawn: Spawn, slot: int) -> None:
+        self._link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._link.setblocking(False)
+        with theirs:
+            self._process = spawn(theirs.fileno(), slot)
+        self.slot = slot
+        self._flooded = False
+
+    async def ready(self) -> None:
+        """Wait until it serves.
+
+        Raises:
+            SandboxError: It ended instead.
+        """
+        try:
+            said = await asyncio.wait_for(self._answer(), _START_S)
+        except TimeoutError:
+            said = b""
+        if said != b"ready":
+            self.kill()
+            stderr = self._process.stderr.read() if self._process.stderr else b""
+            raise SandboxError(
+                f"a box cannot be started: {stderr.decode(errors='replace').strip() or 'no reason given'}"
+            )
+
+    async def run(self, plan: Mapping[str, Any], payload: bytes, stdin: bytes, limits: Limits) -> ExecResult:
+        """Run a program to its end; nothing of it is alive afterwards."""
+        self._flooded = False
+        streams = [_Stream(limits.output_bytes, self._flood) for _ in range(2)]
+        descriptors = [_readable(stdin), *(stream.theirs for stream in streams), _readable(payload)]
+        try:
+            socket.send_fds(self._link, [msgspec.json.encode(plan)], descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        try:
+            for stream in streams:
+                stream.listen()
+            report = await asyncio.wait_for(self._answer(), limits.seconds + _GRACE_S)
+        except TimeoutError:
+            self.kill()
+            report = b'{"cause": "seconds", "seconds": %f}' % limits.seconds
+        except OSError:
+            report = b""
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        finally:
+            for stream in streams:
+                stream.close()
+        if not report:
+            self.kill()
+            report = b'{"cause": "flood"}' if self._flooded else b""
+        out, err = (stream.kept for stream in streams)
+        return result_of(report, Streams(out.text(), err.text(), out.truncated or err.truncated), limits)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can run another program."""
+        return self._process.poll() is None
+
+    def _flood(self) -> None:
+        self._flooded = True
+        self.kill()
+
+    def kill(self) -> None:
+        """End the box and everything in it."""
+        end_box(self._process)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE_S)
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr and not self._process.stderr.closed:
+            os.set_blocking(self._process.stderr.fileno(), False)
+
+    def close(self) -> None:
+        """End it for good."""
+        self.kill()
+        self._link.close()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+    async def _answer(self) -> bytes:
+        return await asyncio.get_running_loop().sock_recv(self._link, _ANSWER)
+
+
+class _Stream:
+    """One output of a program, read while it runs."""
+
+    def __init__(self, limit: int, flooded: Callable[[], None]) -> None:
+        self._ours, self.theirs = os.pipe()
+        os.set_blocking(self._ours, False)
+        self.kept = Kept(limit)
+        self._flooded = flooded
+
+    def listen(self) -> None:
+        asyncio.get_running_loop().add_reader(self._ours, self._read)
+
+    def _read(self) -> bool:
+        try:
+            chunk = os.read(self._ours, _PIPE)
+        except BlockingIOError:
+            return False
+        if chunk:
+            self.kept.add(chunk)
+            if self.kept.total > _FLOOD:
+                self._flooded()
+            return True
+        asyncio.get_running_loop().remove_reader(self._ours)
+        return False
+
+    def close(self) -> None:
+        while self._read():
+            pass
+        asyncio.get_running_loop().remove_reader(self._ours)
+        os.close(self._ours)
+
+
+def _readable(content: bytes) -> int:
+    """A descriptor to read some bytes from."""
+    if not content:
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    if len(content) <= _PIPE:
+        ours, theirs = os.pipe()
+        os.write(theirs, content)
+        os.close(theirs)
+        return ours
+    descriptor = os.memfd_create("input", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+class Pool:
+    """Cells that are started when needed, up to a width, and kept.
+
+    Args:
+        spawn: Starts a box.
+        width: Most cells at one time.
+    """
+
+    def __init__(self, spawn: Spawn, width: int) -> None:
+        self._spawn = spawn
+        self._free = list(range(width))
+        self._turn = asyncio.Semaphore(width)
+        self._idle: list[Cell] = []
+        self._cells: set[Cell] = set()
+
+    async def run(
+        self, plan: Callable[[int], Mapping[str, Any]], payload: bytes, stdin: bytes, limits: Limits
+    ) -> ExecResult:
+        """Run a program in a cell that is free.
+
+        Args:
+            plan: The plan for the slot that it will run in.
+            payload: Its files; see `treadle.sandbox.plans.packed`.
+            stdin: What it can read.
+            limits: What it may take; the wait for a cell does not count.
+
+        Raises:
+            SandboxError: No cell can be started.
+        """
+        async with self._turn:
+            cell = self._idle.pop() if self._idle else await self._start()
+            try:
+                return await cell.run(plan(cell.slot), payload, stdin, limits)
+            finally:
+                if cell.alive:
+                    self._idle.append(cell)
+                else:
+                    self._drop(cell)
+
+    async def _start(self) -> Cell:
+        cell = Cell(self._spawn, self._free.pop())
+        self._cells.add(cell)
+        try:
+            await cell.ready()
+        except BaseException:
+            self._drop(cell)
+            raise
+        return cell
+
+    def _drop(self, cell: Cell) -> None:
+        cell.close()
+        self._cells.discard(cell)
+        self._free.append(cell.slot)
+
+    def close(self) -> None:
+        """End all cells; may be called twice."""
+        for cell in tuple(self._cells):
+            self._drop(cell)
+        self._idle.clear()
