@@ -4,8 +4,9 @@ PYTHON ?= python3
 UV = .uv/bin/uv
 RUN = .venv/bin
 WORKERS ?= 2
+SLOW = tests/sandbox/test_attacks.py tests/sandbox/test_wasi_sandbox.py
 
-.PHONY: setup help demo test test-user lint types imports check coverage bench clean
+.PHONY: setup help demo test test-sandbox test-user lint types imports check coverage bench clean
 
 setup: .venv/.ready  ## make .venv with everything in it (the default)
 
@@ -16,13 +17,16 @@ setup: .venv/.ready  ## make .venv with everything in it (the default)
 	touch $@
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done
 
 demo: setup  ## fetch a small model, measure and search on it
 	$(RUN)/python examples/demo/demo.py
 
-test: setup  ## run the tests
-	$(RUN)/pytest -q -n $(WORKERS)
+test: setup  ## run the tests, but for the slow ones below
+	$(RUN)/pytest -q -n $(WORKERS) $(SLOW:%=--ignore=%)
+
+test-sandbox: setup  ## run the attacks on sandboxes, and the tests of WASI (the first time it is compiled)
+	$(RUN)/pytest -q -n $(WORKERS) $(SLOW)
 
 test-user: setup  ## run the sandbox's tests as an unprivileged user (as root)
 	.ci/as-user
@@ -37,7 +41,7 @@ types: setup  ## check types
 imports: setup  ## check that imports point down
 	$(RUN)/lint-imports
 
-check: lint types imports test  ## all checks and the tests
+check: lint types imports test test-sandbox  ## all checks and the tests
 
 coverage: setup  ## run the tests and show what they do not reach
 	$(RUN)/coverage run -m pytest -q

@@ -59,7 +59,8 @@ def test_eval_against_an_earlier_run_is_a_gate(treadle: Command) -> None:
 def test_a_dry_run_spends_nothing(treadle: Command) -> None:
     estimate = document(treadle("eval", "single", "cot", *SUMS, "--repeat", "2", "--dry-run", "--json"))
     assert estimate["calls"] == {"low": 48, "high": 48}
-    assert set(estimate) == {"calls", "tokens", "usd", "seconds"}
+    assert set(estimate) == {"calls", "tokens", "usd", "seconds", "runs_code"}
+    assert estimate["runs_code"] is False
     assert document(treadle("runs", "--json")) == []
     assert "nothing is spent" in treadle("run", "cot", "What is 1 + 1?", "--model", "adder", "--dry-run")[1]
 

@@ -136,6 +136,17 @@ def test_a_dry_run_says_that_programs_would_run_and_runs_none(
     assert err == "treadle: programs would be run (sandbox podman) by program-of-thought\n"
 
 
+def test_a_search_that_goes_on_in_another_sandbox_says_so(treadle: Command, opened: list[str]) -> None:
+    words = ("search", "--space", "workflows:single,cot", *SUMS, "--sandbox", "podman")
+    code, out, _ = treadle(*words, "--budget-calls", "3", "--json")
+    assert code == 3
+    more = ("--resume", json.loads(out)["run"], "--budget-calls", "5000", "--json")
+    code, _, err = treadle("search", *more, "--sandbox", "docker")
+    assert code == 0, err
+    assert err.count("begun with --sandbox podman and goes on with --sandbox docker") == 1
+    assert (treadle("search", *more, "--sandbox", "podman")[2], opened) == ("", [])
+
+
 def test_doctor_proves_the_sandbox_and_names_the_others(
     treadle: Command, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +166,7 @@ def test_doctor_proves_the_sandbox_and_names_the_others(
         "detail": "no connection",
         "optional": False,
     }
-    assert "docker: docker is not here" in checks["other sandboxes"]["detail"]
+    assert checks["sandbox docker"]["detail"] == "docker is not here; install it"
     assert "none" not in opened
     proofs.append(Proof("fork bomb", False, "it started 64 processes"))
     code, out, _ = treadle("doctor")

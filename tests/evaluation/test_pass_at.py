@@ -8,7 +8,8 @@ import pytest
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import evaluate
-from treadle.evaluation.pass_at import allowed_draws
+from treadle.evaluation.outcome import Outcome
+from treadle.evaluation.pass_at import allowed_draws, pass_at_document
 from treadle.models.base import Request
 from treadle.tasks.base import Sample
 from treadle.tasks.scorers.exact import ExactScorer
@@ -50,6 +51,12 @@ async def test_the_chance_of_a_right_answer_among_k_grows_with_k() -> None:
     for found in table.values():
         assert found["n"] == 3
         assert found["ci95"][0] <= found["score"] <= found["ci95"][1]
+
+
+@pytest.mark.parametrize(("score", "right"), [(0.99, 0.0), (1.0, 1.0)])
+def test_only_a_whole_score_is_a_right_answer(score: float, right: float) -> None:
+    outcome = Outcome("q", "q", 0, "ok", score, "", "", 1, 1, None, 0.0)
+    assert pass_at_document([outcome], [1])["pass_at_k"]["1"]["score"] == right
 
 
 async def test_a_question_whose_provider_failed_counts_where_enough_answers_are_left() -> None:

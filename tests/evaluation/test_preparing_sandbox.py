@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
 from treadle.cli.keyless import KeylessSession
-from treadle.config import Settings
+from treadle.config import SandboxSettings, Settings
 from treadle.errors import DatasetError, SandboxError
+from treadle.evaluation.ablation import ablate
 from treadle.evaluation.ask import ask
+from treadle.evaluation.baseline import baseline
 from treadle.evaluation.evaluate import evaluate
 from treadle.evaluation.preparing import prepare_sandbox, prepare_task
+from treadle.ledger.budget import Budget
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.ledger.session import Session
+from treadle.ledger.shared_sandbox import limits_of
 from treadle.models.base import Request
-from treadle.sandbox.base import ExecResult, Limits, Program, Sandbox, Traits
+from treadle.sandbox.base import ExecResult, Limits, Program, Sandbox, Status, Traits
+from treadle.search.search import search
 from treadle.tasks.base import Sample, Score
 from treadle.tasks.decorator import task as user_task
 from treadle.tasks.scorers.unscored import Unscored
@@ -138,6 +145,34 @@ async def test_references_are_run_once_for_the_same_sandbox() -> None:
 
 
 @pytest.mark.usefixtures("checked")
+@pytest.mark.parametrize("changed", [{"seconds": 99.0}, {"memory_mb": 99}, {"processes": 99}])
+async def test_references_are_run_again_within_other_limits(changed: dict[str, Any]) -> None:
+    rows = [{"id": "q1", "input": "What?", "target": "41"}]
+    machine = Echoing()
+    given = user_task(scorer=Graded(), name="own")(lambda: rows)  # pyright: ignore[reportArgumentType]
+    async with scripted_session(Asked(), sandbox=machine) as session:
+        await prepare_task(session, given)
+        session.shared_sandbox.limits = limits_of(SandboxSettings(**changed))
+        await prepare_task(session, given)
+    assert machine.ran == ["41", "41"]
+
+
+@pytest.mark.usefixtures("checked")
+@pytest.mark.parametrize("status", ["timed_out", "out_of_memory", "crashed", "failed"])
+async def test_a_reference_that_failed_once_is_run_again(status: Status) -> None:
+    class Busy(Echoing):
+        async def execute(self, work: Any, **given: Any) -> ExecResult:
+            done = await super().execute(work, **given)
+            return done if len(self.ran) > 1 else ExecResult(status, "")
+
+    given = user_task(scorer=Graded(), name="own")(lambda: [{"input": "What?", "target": "41"}])  # pyright: ignore[reportArgumentType]
+    async with scripted_session(Asked(), sandbox=Busy()) as session:
+        with pytest.raises(DatasetError, match="graded wrong"):
+            await prepare_task(session, given)
+        assert len((await prepare_task(session, given)).samples) == 1
+
+
+@pytest.mark.usefixtures("checked")
 async def test_references_that_fail_are_refused() -> None:
     class Deaf(Echoing):
         async def execute(self, work: Any, **given: Any) -> ExecResult:
@@ -162,3 +197,72 @@ async def test_what_runs_no_program_opens_nothing() -> None:
     async with scripted_session(Asked(), sandbox="docker") as session:
         assert await prepare_sandbox(session, Task("q", SAMPLES, Unscored()), []) is None
         assert isinstance(session, Session)
+
+
+class Slow(Echoing):
+    """Says that a program is running, and takes as long as it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.busy = asyncio.Event()
+        self.ended = 0
+
+    async def execute(self, work: Any, **given: Any) -> ExecResult:
+        self.busy.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended += 1
+        raise AssertionError
+
+
+Measures = Callable[..., Coroutine[Any, Any, Any]]
+
+
+async def searched(session: Session, names: Any, task: Any, **options: Any) -> Any:
+    return await search(session, f"workflows:{','.join(names)}", task=task, **options)
+
+
+async def ablated(session: Session, names: Any, task: Any, **options: Any) -> Any:
+    return await ablate(session, "self-consistency?n=3", task, **options)
+
+
+async def baselines(session: Session, names: Any, task: Any, **options: Any) -> Any:
+    return await baseline(session, task, **options)
+
+
+@pytest.mark.usefixtures("checked")
+@pytest.mark.parametrize("measures", [evaluate, ablated, searched, baselines])
+@pytest.mark.parametrize("end", ["interrupt", "budget"])
+async def test_a_check_that_is_ended_ends_in_the_usual_document(measures: Measures, end: str) -> None:
+    rows = [{"id": f"q{n}", "input": f"What {n}?", "target": "41"} for n in range(60)]
+    given = user_task(scorer=Graded(), name="own")(lambda: rows)  # pyright: ignore[reportArgumentType]
+    model, machine = Asked(), Slow()
+    budget = Budget(seconds=0.05) if end == "budget" else None
+    async with scripted_session(model, sandbox=machine) as session:
+        measuring: asyncio.Task[Any] = asyncio.create_task(
+            measures(session, ["single", "cot"], given, models=["m"], budget=budget)  # pyright: ignore[reportArgumentType]
+        )
+        await machine.busy.wait()
+        if end == "interrupt":
+            session.interrupt()
+        report = await measuring
+        runs = await session.journal.read(lambda store: store.runs())
+    document = report.document()
+    assert (document["ended_by"], model.times) == (end, 0)
+    assert machine.ended > 0
+    assert [run.ended_by for run in runs] == [end]
+    if end == "budget":
+        assert "--budget-seconds" in document["message"]
+
+
+@pytest.mark.usefixtures("checked")
+async def test_whoever_watches_sees_the_references_go_by() -> None:
+    rows = [{"id": f"q{n}", "input": f"What {n}?", "target": "41"} for n in range(3)]
+    given = user_task(scorer=Graded(), name="own")(lambda: rows)  # pyright: ignore[reportArgumentType]
+    seen: list[tuple[bool, int, int]] = []
+    async with scripted_session(Asked(), sandbox=Echoing()) as session:
+        await evaluate(
+            session, ["single"], given, models=["m"], watch=lambda now: seen.append((now.checking, now.done, now.total))
+        )
+    assert seen == [*((True, n, 3) for n in (1, 2, 3)), *((False, n, 3) for n in (1, 2, 3))]

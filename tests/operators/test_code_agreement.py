@@ -84,3 +84,23 @@ async def test_without_any_test_the_order_given_stands() -> None:
     async with stage(lambda _: "") as here:
         assert await rank_by_agreement(Problem("?"), given, (), run=here.run, top_k=1) == tuple(given[:1])
         assert here.notes("fallback")
+
+
+async def test_cases_may_use_what_is_set_up_for_them() -> None:
+    problem = Problem(
+        "area(r)", entry_point="area", fields={"setup": "import math\nfrom cmath import isclose\nEDGE = 1"}
+    )
+    written = "assert math.isclose(area(3), 28.27)\nassert isclose(area(1), 3.14)\nassert area(0) < EDGE"
+    async with stage(lambda _: f"{written}\nassert area(0) < OTHER") as here:
+        assert await write_code_tests(problem, run=here.run) == tuple(written.split("\n"))
+
+
+async def test_a_sound_program_stands_before_any_agreement_of_prose() -> None:
+    wrong = Candidate("4", program("7"))
+    for given in ([*PROSE, wrong], [wrong, *PROSE]):
+        async with stage(lambda _: "", sandbox=Unprotected()) as here:
+            ranked = await rank_by_agreement(PROBLEM, given, ("assert double(1) == 2",), run=here.run)
+            assert ranked[0].id == wrong.id
+
+
+PROSE = [Candidate(str(place), text) for place, text in enumerate(["I cannot.", "Sorry, no.", "Hm?", "No."])]

@@ -94,10 +94,10 @@ async def test_without_public_tests_the_program_stays_as_it_is() -> None:
 
 
 class Refusing:
-    """A sandbox that starts nothing."""
+    """A sandbox that no tests can be sent to."""
 
     name = identity = "refusing"
-    traits = Traits()
+    traits = Traits(inputs=False)
 
     async def execute(self, *_: object, **__: object) -> ExecResult:
         return ExecResult("refused", reason="closed today")
@@ -128,3 +128,35 @@ async def test_the_candidates_that_pass_most_stand_first_and_of_equals_what_most
         assert await select_by_tests(PROBLEM, given, run=here.run, top_k=1) == ranked[:1]
         assert await select_by_tests(Problem("?"), given, run=here.run, top_k=2) == tuple(given[:2])
         assert here.calls == 0
+
+
+async def test_a_sound_program_that_passes_nothing_stands_before_replies_without_one() -> None:
+    prose = [Candidate(str(place), text) for place, text in enumerate(["I cannot.", "Sorry, no.", "Hm?", "No."])]
+    wrong = Candidate("4", block(WRONG))
+    for given in ([*prose, wrong], [wrong, *prose]):
+        async with stage(lambda _: "", sandbox=Unprotected()) as here:
+            ranked = await select_by_tests(PROBLEM, given, run=here.run)
+            assert ranked[0].id == wrong.id
+            (ranking,) = here.notes("ranked")
+            assert sorted(ranking["scores"])[:4] == [0] * 4
+
+
+async def test_what_setup_takes_from_the_program_is_there() -> None:
+    problem = Problem(
+        "?",
+        entry_point="at",
+        public_tests=("assert at(box) == limit",),
+        fields={"setup": "limit = 3\nbox = Box(limit)"},
+    )
+    code = "limit = 9\nclass Box:\n    def __init__(self, at): self.at = at\ndef at(box): return box.at\n"
+    async with stage(lambda _: "", sandbox=Unprotected()) as here:
+        report = await run_public_tests(problem, Candidate("0", block(code)), run=here.run)
+        assert report.all_passed, report.outcomes
+
+
+async def test_a_report_that_is_there_is_not_made_again() -> None:
+    async with stage(lambda _: block(RIGHT), sandbox=Unprotected()) as here:
+        report = await run_public_tests(PROBLEM, Candidate("0", block(HALF)), run=here.run)
+        result = await repair_by_tests(PROBLEM, Candidate("0", block(HALF)), run=here.run, report=report)
+        assert result.passed
+        assert [note["candidate"] for note in here.notes("tested")] == ["0", "0.1"]

@@ -102,5 +102,31 @@ def test_reading_never_executes(capsys: pytest.CaptureFixture[str]) -> None:
 def test_whatever_is_chosen_stood_in_the_reply(reply: str) -> None:
     program = code(reply)
     if program is not None and not blocks(reply):
-        assert program == reply
+        assert program == reply.removeprefix("\ufeff")
         ast.parse(program)
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("1. So:\n\n    ```python\n    x\n      y\n    ```\nz", [Block("python", "x\n  y\n", True)]),
+        ("- ```py\n  x\n  ```\n- ```sh\n  ls\n  ```", [Block("py", "x\n", True), Block("sh", "ls\n", True)]),
+        ("* a\n  1) b\n\n     ~~~\n     x\n\n     y\n     ~~~", [Block("", "x\n\ny\n", True)]),
+        ("-\n  ```\n  x\n  ```", [Block("", "x\n", True)]),
+        ("- a\n\nb\n\n    ```\n    x\n    ```", []),
+        ("- ```\n  x\n          ```\n  y\n  ```", [Block("", "x\n        ```\ny\n", True)]),
+    ],
+)
+def test_fences_stand_in_list_items_too(reply: str, found: list[Block]) -> None:
+    assert blocks(reply) == found
+
+
+def test_an_example_of_the_use_of_a_function_is_not_the_function() -> None:
+    for example in ("solve = solve(2)", "from answer import solve\nprint(solve(2))", "for solve in []: ..."):
+        assert code(f"```python\n{SOLVE}```\nUsage:\n```python\n{example}\n```", "solve") == SOLVE
+
+
+@pytest.mark.parametrize("reply", ["\ufeff{}", "```python\n\ufeff{}```", "```\n\ufeff{}```"])
+def test_a_byte_order_mark_is_no_part_of_a_program(reply: str) -> None:
+    assert code(reply.format(SOLVE), "solve") == SOLVE
+    assert code(reply.format(SOLVE)) == SOLVE

@@ -77,3 +77,47 @@ def test_every_canonical_body_of_humaneval_completes_its_head(shared_data: Path)
         head, body, name = row["prompt"], row["canonical_solution"], row["entry_point"]
         for reply in (body, body.strip(), fenced(body), f"So:\n{fenced(textwrap.dedent(body), '')}\nDone."):
             assert fault(program(reply, name, head), name) is None, row["id"]
+
+
+VARIANTS = {
+    "try": "try:\n    import cmath\n    def root(x): return x ** 0.5\nexcept OSError:\n    def root(x): return 0\n",
+    "if": "import sys\nif sys.version_info > (3,):\n    def root(x):\n        return x ** 0.5\n",
+    "with": "import contextlib\nwith contextlib.nullcontext():\n    def root(x): return x ** 0.5\n",
+    "tuple": "root, _ = (lambda x: x ** 0.5), 1\n",
+    "alias": "from math import sqrt as root\n",
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_defines_the_entry_point_at_any_depth_is_no_body(name: str) -> None:
+    variant = VARIANTS[name]
+    assert fault(variant, "root") is None
+    found = program(f"```python\n{variant}```", "root", HEADER)
+    assert found == f"import math\n\n{variant}"
+    namespace: dict[str, object] = {}
+    exec(found or "", namespace)
+    root = namespace["root"]
+    assert callable(root)
+    assert root(9) == 3.0
+
+
+def test_a_faulty_definition_is_not_hidden_in_the_head_of_the_question() -> None:
+    faulty = "def root(x):\n    return (x\n"
+    assert program(f"```python\n{faulty}```", "root", HEADER) == faulty
+
+
+def test_blocks_before_the_function_that_define_what_it_lacks_are_put_before_it() -> None:
+    imports, plain, function = (
+        "import math\n",
+        "def half(x):\n    return math.floor(x / 2)\n",
+        "def f(x):\n    return half(x)\n",
+    )
+    told = f"```python\n{imports}```\nPart:\n```\n{plain}```\nThen\n```python\n{function}```\n```py\nprint(f(1))\n```"
+    assert program(told, "f") == f"{imports}\n\n{plain}\n\n{function}"
+    alone = "import math\ndef f(x):\n    return math.sqrt(x)\n"
+    assert program(f"```python\nimport math\n```\n```python\n{alone}```", "f") == alone
+    assert program(f"```python\ndef f(x): return half\nhalf = 3\n```\n```python\n{function}```", "f") == function
+
+
+def test_a_null_byte_is_said_without_a_line() -> None:
+    assert "line None" not in (fault("x = '\0'", "x") or "")

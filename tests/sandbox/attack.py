@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from canaries import Canaries
+from canaries import KEY, Canaries
 
 from treadle.sandbox.base import MIB, ExecResult, Limits
 
@@ -102,7 +102,7 @@ def not_shown(reason: str) -> Shown:
 
 def reached(seen: Seen) -> bool:
     """Whether any canary was touched."""
-    return seen.canaries.touched() or seen.canaries.secret in seen.texts
+    return seen.canaries.touched() or seen.canaries.secret in seen.texts or KEY in seen.texts
 
 
 def says_won(seen: Seen) -> bool:

@@ -8,12 +8,14 @@ from attacks_on_processes import PROCESSES
 from attacks_on_resources import RESOURCES
 from attacks_on_the_kernel import KERNEL
 from attacks_on_the_next import NEXT
+from attacks_on_time import TIME
 
 GROUPS = {
     "Files": FILES,
     "Network": NETWORK,
     "Processes": PROCESSES,
-    "Memory, disk, output and time": RESOURCES,
+    "Memory, disk and output": RESOURCES,
+    "Time": TIME,
     "The kernel": KERNEL,
     "Other programs in the same sandbox": NEXT,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from attack import BRIEF, PLAIN, UNPROTECTED, Attack, Seen, outstays, reached, says_won, without
+from attack import PLAIN, UNPROTECTED, Attack, Seen, reached, says_won, without
 
 VISIBLE = """
 processes = [str(bait["victim"])]
@@ -131,7 +131,7 @@ for p in processes:
         "its own end is reported as it was; the next program runs",
         """
 import signal
-if not bait["sandboxed"]: os._exit(7)
+if not bait["sandboxed"] or tried(os.readlink, "/proc/self/ns/pid") == bait["processes"]: os._exit(7)
 for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGKILL):
     for p in (os.getppid(), 1, -1): p and tried(os.kill, p, number)
 os._exit(7)
@@ -264,37 +264,6 @@ os._exit(0)
 """,
         PLAIN,
         survives,
-    ),
-    Attack(
-        "deaf",
-        "ignore every signal and go on",
-        "it ends in time",
-        """
-import signal
-for number in range(1, 65): tried(signal.signal, number, signal.SIG_IGN)
-while True: pass
-""",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
-    ),
-    Attack(
-        "asleep",
-        "stop itself, so that it never ends",
-        "it ends in time",
-        "import signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
-    ),
-    Attack(
-        "closed streams",
-        "look as if it had ended: close its streams and go on",
-        "it ends in time",
-        "os.closerange(0, 3)\nwhile True: time.sleep(9)",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
     ),
     Attack(
         "terminal",

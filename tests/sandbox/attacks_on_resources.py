@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attack import BOUNDED, BRIEF, PLAIN, TIGHT, UNPROTECTED, Attack, Seen, not_shown, outstays, says_won
+from attack import BOUNDED, PLAIN, TIGHT, UNPROTECTED, Attack, Seen, not_shown, says_won
 
 _HOLD = "\ntime.sleep(0.5)\nwon()\n"
 
@@ -221,43 +221,6 @@ finally:
         f"for _ in range({BOUNDED}): os.write(2, b'x' * (1 << 20))",
         PLAIN,
         writes_all,
-    ),
-    Attack(
-        "output without end",
-        "write to both streams without end",
-        "it ends in time, and this process takes no more memory for it",
-        "while True: os.write(1, b'x' * 65536); os.write(2, b'y' * 65536)",
-        UNPROTECTED,
-        outstays,
-        lambda seen: seen.result.truncated and seen.result.status != "ok",
-        limits=BRIEF,
-    ),
-    Attack(
-        "huge number",
-        "compute a number that is never done, where no signal of Python's is heard",
-        "it ends in time",
-        "10 ** 10 ** 8",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
-    ),
-    Attack(
-        "regular expression",
-        "match a regular expression for ever",
-        "it ends in time",
-        "import re\nre.match('(a+)+b', 'a' * 60)",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
-    ),
-    Attack(
-        "busy children",
-        "compute on, in a process whose parent has ended",
-        "it ends in time, and no process of it is alive",
-        "if os.fork(): os.wait()\nos.setsid()\nwhile True: pass",
-        UNPROTECTED,
-        outstays,
-        limits=BRIEF,
     ),
     Attack(
         "deep recursion",

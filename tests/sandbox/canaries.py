@@ -24,6 +24,8 @@ from system_calls import ABSENT, REFUSED, numbers
 from treadle.sandbox.layout import GUEST
 
 PREFIX = "canary:"
+KEY = PREFIX + "0" * 32
+"""What stands in the environment of the process that has the sandbox."""
 ELSEWHERE = ("/", "/usr", "/etc", "/dev", "/var/tmp", "/opt", str(GUEST))
 VICTIM = """\
 import ctypes, os, sys, time
@@ -90,6 +92,7 @@ class Canaries:
             "address": self.address,
             "calls": numbers(REFUSED, platform.machine()) | numbers(ABSENT, platform.machine()),
             "sandboxed": sandboxed,
+            "processes": str(Path("/proc/self/ns/pid").readlink()),
         }
 
     def met(self, *names: str) -> bool:

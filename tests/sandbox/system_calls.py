@@ -14,6 +14,7 @@ move_mount=429/429 move_pages=279/239 msgget=68/186 name_to_handle_at=303/264 nf
 open_by_handle_at=304/265 open_tree=428/428 perf_event_open=298/241 pidfd_getfd=438/438 pivot_root=155/41
 process_madvise=440/440 process_vm_readv=310/270 process_vm_writev=311/271 ptrace=101/117 query_module=178/-
 quotactl=179/60 quotactl_fd=443/443 reboot=169/142 request_key=249/218 semget=64/190 setdomainname=171/162
+vmsplice=278/75
 sethostname=170/161 setns=308/268 settimeofday=164/170 shmget=29/194 swapoff=168/225 swapon=167/224 syslog=103/116
 umount2=166/39 unshare=272/97 uselib=134/- userfaultfd=323/282 vhangup=153/58
 """

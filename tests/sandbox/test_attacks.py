@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from attack import BRIEF, HEAD, Attack, Seen, outstays, reached
+from attack import HEAD, Attack, Seen, outstays, reached
 from attacks import ATTACKS, tables
 from attacks_on_resources import RESOURCES
-from canaries import Canaries, laid_out
+from attacks_on_time import TIME
+from canaries import KEY, Canaries, laid_out
 from system_calls import MACHINES
 from weakened import PARTS, in_one_interpreter, in_sandbox, plain, unprotected, weakened
 
@@ -60,8 +61,8 @@ BOXES = ("bubblewrap", "namespaces", "nsjail")
 LANDLOCK = ("landlock",) if not ROOT or open_to_all(Path(sys.executable).resolve()) else ()
 CASES = [
     *((kind, "program", attack) for kind in (*BOXES, *LANDLOCK) for attack in ATTACKS.values()),
-    *((BOXES[0], "command", attack) for attack in ATTACKS.values() if attack.limits is not BRIEF),
-    *((kind, "command", attack) for kind in BOXES[1:] for attack in RESOURCES if attack.limits is not BRIEF),
+    *((BOXES[0], "command", attack) for attack in ATTACKS.values() if attack not in TIME),
+    *((kind, "command", attack) for kind in BOXES[1:] for attack in RESOURCES),
 ]
 CLAIMED = [(kind, form, attack.name) for kind, form, attack in CASES if kind not in attack.not_claimed]
 
@@ -89,7 +90,7 @@ class Opened:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandboxes() -> AsyncGenerator[dict[str, Sandbox]]:
     """Every sandbox that was opened so far; cells stay warm from one attack to the next."""
-    os.environ["TREADLE_CANARY_KEY"] = "canary:" + "0" * 32
+    os.environ["TREADLE_CANARY_KEY"] = KEY
     sandboxes: dict[str, Sandbox] = {}
     yield sandboxes
     for sandbox in sandboxes.values():
@@ -166,7 +167,7 @@ async def succeeds(attack: Attack) -> bool:
 
 
 SHOWN = [each for each in ATTACKS.values() if each.shown.how and (ROOT or not each.shown.root)]
-ENDLESS = [each for each in SHOWN if each.limits is BRIEF]
+ENDLESS = [each for each in SHOWN if each in TIME]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -180,7 +181,7 @@ async def test_an_attack_on_time_is_no_dud(name: str, endless: dict[str, bool]) 
     assert endless[name]
 
 
-@pytest.mark.parametrize("name", [each.name for each in SHOWN if each.limits is not BRIEF])
+@pytest.mark.parametrize("name", [each.name for each in SHOWN if each not in TIME])
 async def test_an_attack_is_no_dud(name: str) -> None:
     assert await succeeds(ATTACKS[name])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -192,8 +193,20 @@ async def naive(trick: Trick, folder: Path) -> bool:
     return output.decode().splitlines()[-1:] == ["verdict: passed"]
 
 
-async def graded(program: str, test: str) -> TestOutcome:
-    report = await run_tests(BOX, program, CodeTests((test,), ("f",)), limits=LIMITS, seconds_per_test=2)
+Framework = Literal["plain", "pytest"]
+FRAMEWORKS: tuple[Framework, ...] = ("plain", "pytest")
+
+
+def as_file(test: str) -> str:
+    """A statement as a pytest file: between tests that pass, so that it alone decides."""
+    body = textwrap.indent(test, "    ")
+    return f"from solution import f\ndef test_first(): pass\ndef test_it():\n{body}\ndef test_last(): pass\n"
+
+
+async def graded(program: str, test: str, framework: Framework = "plain", seconds: float = 2) -> TestOutcome:
+    text = test if framework == "plain" else as_file(test)
+    tests = CodeTests((text,), ("f",), framework=framework, module="solution")
+    report = await run_tests(BOX, program, tests, limits=LIMITS, seconds_per_test=seconds)
     assert report.separate
     return report.outcomes[0]
 
@@ -204,6 +217,11 @@ async def test_a_trick_that_fools_a_naive_harness_passes_no_test_here(trick: Tri
     assert fooled, "a dud: it does not even fool a naive harness"
     assert outcome.verdict in ("failed", "error", "crashed")
     assert outcome.reason
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.name)
+async def test_no_trick_passes_a_pytest_file(trick: Trick) -> None:
+    assert (await graded(trick.program, trick.test, "pytest")).verdict in ("failed", "error", "crashed")
 
 
 CHANNEL = """
@@ -263,7 +281,7 @@ ON_THE_HARNESS = {
     "kills the one that starts it": ("import os\ndef f(n): os.kill(os.getppid(), 9); return 1\n", "failed", "got 1"),
     "kills the tester": (TESTER + "def f(n): os.kill(tester(), 9)\n", "crashed", ""),
     "rings the tester's alarm": (TESTER + "def f(n): os.kill(tester(), 14); return 1\n", "failed", "got 1"),
-    "interrupts the tester": (TESTER + "def f(n): os.kill(tester(), 2); return 1\n", "error", "KeyboardInterrupt"),
+    "interrupts the tester": (TESTER + "def f(n): os.kill(tester(), 2); return 1\n", "failed", "got 1"),
     "leaves a process behind": (
         "import os, time\ndef f(n):\n    if os.fork() == 0:\n        os.setsid()\n"
         "        time.sleep(60)\n    return 1\n",
@@ -291,13 +309,14 @@ ON_THE_HARNESS = {
 }
 
 
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("name", ON_THE_HARNESS)
-async def test_what_is_done_to_the_harness_itself_passes_nothing(name: str) -> None:
+async def test_what_is_done_to_the_harness_itself_passes_nothing(name: str, framework: Framework) -> None:
     program, verdict, reason = ON_THE_HARNESS[name]
     test = "got = f(20)\nimport copy, random\nassert got\nassert got == 424242\n"
-    outcome = await graded(program, test)
+    outcome = await graded(program, test, framework)
     assert outcome.verdict == verdict, outcome
-    assert reason in outcome.reason
+    assert framework == "pytest" or reason in outcome.reason
 
 
 ODD = {
@@ -330,6 +349,39 @@ ODD = {
         ("error",),
     ),
     "an interruption": ("def f(n): raise KeyboardInterrupt\n", "assert f(1)", ("error",)),
+    **{
+        f"{name} after a right answer": (
+            f"left = [1]\ndef f(n):\n    if left: return left.pop()\n    raise {name}\n",
+            "assert f(1) == 1\nfor n in (2, 3):\n    assert f(n) == n\n",
+            ("error", "crashed"),
+        )
+        for name in ("KeyboardInterrupt", "GeneratorExit", "SystemExit", "StopIteration", "StopAsyncIteration")
+    },
+    "an end of the test's loop": (
+        "def f(n): raise StopIteration\n",
+        "assert list(map(f, [1, 2])) == []",
+        ("error",),
+    ),
+    "an end of the test's loop that a function of the test raised": (
+        "kept = []\ndef f(g):\n    try: g()\n    except StopIteration as error: kept.append(error)\n"
+        "    if len(kept) > 1: raise kept[0]\n",
+        "def g(): raise StopIteration\nassert list(map(f, [g, g])) == [None]",
+        ("error",),
+    ),
+    "a skip": ("import unittest\ndef f(n): raise unittest.SkipTest\n", "assert f(1)", ("error",)),
+    "a context that swallows the assertion": (
+        "class C:\n    __enter__ = lambda s: s\n    __exit__ = lambda *a: True\ndef f(n): return C()\n",
+        "with f(1) as c: assert c == 1",
+        ("failed",),
+    ),
+    "what is left of a value of the test": (
+        "class N:\n    __sub__ = lambda s, o: s\n    __abs__ = lambda s: 0.0\n    __len__ = lambda s: 0\n"
+        "    __bool__ = lambda s: False\n    __iter__ = lambda s: iter(())\ndef f(n): return N()\n",
+        "try: assert abs(f(1) - 4.2) < 1e-9\nexcept TypeError: pass\nelse: raise SystemExit\n"
+        "try: assert not list(f(1) - {1})\nexcept TypeError: pass\nelse: raise SystemExit\n"
+        "assert not f(1) - 42",
+        ("error",),
+    ),
     "an assertion that fails in a function of the test": (
         "def f(g):\n    try: g(1)\n    except BaseException: pass\n",
         "def g(n): assert n == 2\nf(g)\n",
@@ -338,10 +390,11 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("name", ODD)
-async def test_no_odd_value_passes_or_stops_the_harness(name: str) -> None:
+async def test_no_odd_value_passes_or_stops_the_harness(name: str, framework: Framework) -> None:
     program, test, verdicts = ODD[name]
-    outcome = await graded(program, test)
+    outcome = await graded(program, test, framework, seconds=9)
     assert outcome.verdict in verdicts, outcome
 
 
@@ -396,3 +449,45 @@ async def test_a_program_cannot_put_code_where_pytest_would_find_it() -> None:
     tests = CodeTests(("import program\ndef test_f(): program.f(1)\n", test), framework="pytest", module="program")
     report = await run_tests(BOX, program, tests, limits=LIMITS)
     assert [outcome.verdict for outcome in report.outcomes] == ["passed", "failed"]
+
+
+INTRUDER = """
+import sys
+open("evil.py", "w").write("import os\\nos._exit(0)")
+frame = sys._getframe()
+while "self" not in frame.f_locals: frame = frame.f_back
+candidate = frame.f_locals["self"]
+def f(n): return 77
+def introduce(module):
+    candidate._references.append(f)
+    return [["f", "callable", None], EXTRA]
+candidate._introduce = introduce
+"""
+NAMES = {
+    "__path__": """["__path__", "value", ["."]]""",
+    "__all__": """["__all__", "value", ["f", "evil"]]""",
+    "__getattr__": """["__getattr__", "callable", None]""",
+    "a name that was not asked for": """["sorted", "callable", None]""",
+}
+
+
+@pytest.mark.parametrize("form", ["from solution import f, evil", "from solution import *", "import solution"])
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_program_gives_the_tests_no_name_that_they_did_not_ask_for(name: str, form: str) -> None:
+    tests = CodeTests((f"{form}\nassert sorted([2, 1]) == [1, 2]\n",), ("f",), module="solution")
+    report = await run_tests(BOX, INTRUDER.replace("EXTRA", NAMES[name]), tests, limits=LIMITS)
+    assert report.outcomes[0].verdict == "error"
+    assert "other names than it was asked for" in report.outcomes[0].reason
+
+
+async def test_a_star_import_replaces_nothing_that_a_test_has_from_elsewhere() -> None:
+    program = (
+        "def abs(n): return 0\ndef isclose(a, b): return True\nlimit = 99\nasked = []\n__all__ = ['abs', 'f']\n"
+        "def f(n): return n\ndef g(n): return n + 1\n"
+    )
+    test = (
+        "from math import isclose\nlimit = 1\nfrom solution import *\n"
+        "def test_f(): assert abs(f(-3)) == 3 and g(1) == 2 and limit == 1 and not isclose(f(1), 5)\n"
+    )
+    tests = CodeTests((test,), framework="pytest", module="solution")
+    assert (await run_tests(BOX, program, tests, limits=LIMITS)).outcomes == (TestOutcome("passed"),)

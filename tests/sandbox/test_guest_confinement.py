@@ -70,6 +70,7 @@ FOR_EVERYBODY: dict[str, tuple[int, ...]] = {
     "openat": (MINUS, BAD, 0o101, 0o4755),
     "mknodat": (MINUS, BAD, 0o4644, 0),
     "socketpair": (40, 1, 0, BAD),
+    "vmsplice": (MINUS, BAD, 1, 0),
 }
 FOR_EVERYBODY_X86: dict[str, tuple[int, ...]] = {
     "modify_ldt": (99,),

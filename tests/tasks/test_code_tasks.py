@@ -157,7 +157,7 @@ def test_a_program_to_repair(tmp_path: Path) -> None:
 def test_ones_own_questions(tmp_path: Path) -> None:
     task = opened(tmp_path, "program", PROGRAM)
     (sample,) = task.samples
-    assert (sample.id, sample.entry_point, sample.fields) == ("p", "add", {"level": 3, "setup": "ZERO = 0"})
+    assert (sample.id, sample.entry_point, sample.fields) == ("p", "add", {"setup": "ZERO = 0"})
     assert sample.public_tests == ("assert add(1, 1) == 2",)
     assert hidden_of(sample).tests == (*PROGRAM["public_tests"], *PROGRAM["tests"])
     assert "assert add(1, 1) == 2" in sample.input
@@ -202,6 +202,8 @@ def test_tests_that_are_a_function_or_a_pytest_file(tmp_path: Path) -> None:
     ("kind", "row", "change", "words"),
     [
         ("humaneval", HUMANEVAL, {"entry_point": "a b"}, "name of a function"),
+        ("humaneval", HUMANEVAL, {"entry_point": "def"}, "name of a function"),
+        ("program", PROGRAM, {"entry_point": "None"}, "name of a function"),
         ("humaneval", HUMANEVAL, {"test": "assert third(1)"}, r"check\(candidate\)"),
         ("humaneval", HUMANEVAL, {"prompt": None}, "is null"),
         ("mbpp", MBPP, {"test_list": []}, "holds no test"),
@@ -224,6 +226,13 @@ def test_bad_rows_are_refused_by_file_and_line(
     with pytest.raises(DatasetError, match=words) as caught:
         opened(tmp_path, kind, row, {**row, key: "other", **change})
     assert "rows.jsonl, line 2" in str(caught.value)
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("public_test", "public_tests"), ("solutions", "solution")])
+def test_a_field_that_is_misspelt_is_not_missed_without_a_word(tmp_path: Path, wrong: str, right: str) -> None:
+    row = {name: value for name, value in PROGRAM.items() if name not in ("public_tests", "solution")}
+    with pytest.raises(DatasetError, match=f"{wrong}' is not used; did you mean '{right}'"):
+        opened(tmp_path, "program", {**row, wrong: "def f(): pass"})
 
 
 def test_unknown_options_and_limits_are_refused(tmp_path: Path) -> None:
@@ -261,3 +270,89 @@ def test_the_public_sets_open_and_hide_their_tests(shared_data: Path) -> None:
                 if test not in sample.public_tests
             )
             assert not {"test", "test_list", "code", "canonical_solution", "correct", "cases"} & set(sample.fields)
+
+
+def test_names_that_only_the_setup_takes_from_the_program_are_known(tmp_path: Path) -> None:
+    code = "class Node:\n    def __init__(self, at): self.at = at\n\nlimit = 9\n\ndef value(node): return node.at\n"
+    trees = {
+        "id": 1,
+        "text": "The value.",
+        "code": code,
+        "test_list": ["assert value(root) == 3", "assert value(root)"],
+    }
+    setup = "import math\nlimit = 3\nroot = Node(limit)"
+    (sample,) = opened(tmp_path, "mbpp", {**trees, "test_setup_code": setup}).samples
+    assert sample.entry_point == "value"
+    assert hidden_of(sample).entry_points == ("value", "Node")
+    assert "root = Node(limit)" in sample.input
+    own = {"id": 1, "prompt": "The value.", "entry_point": "value", "tests": trees["test_list"], "setup": setup}
+    (sample,) = opened(tmp_path, "program", own).samples
+    assert hidden_of(sample).entry_points == ("value", "Node")
+    starred = {**own, "setup": f"from nodes import *\n{setup}"}
+    assert hidden_of(opened(tmp_path, "program", starred).samples[0]).entry_points == ("value",)
+
+
+def test_what_is_called_goes_before_what_is_only_named(tmp_path: Path) -> None:
+    code = "def triple(n):\n    return 3 * n\n\ndef twice(f, n):\n    return f(f(n))\n"
+    row = {"id": 1, "text": "Twice.", "code": code, "test_list": ["assert twice(triple, 1) == 9"]}
+    (sample,) = opened(tmp_path, "mbpp", row).samples
+    assert hidden_of(sample).entry_points == ("twice", "triple")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "def check(candidate): pass",
+        "def check(candidate):\n    assert True",
+        "def check(candidate):\n    candidate(1, 2)",
+        ["assert True"],
+        ["assert 1 == 1"],
+        ["assert len('ab') == 2"],
+        ["add(1, 2)"],
+        ["import math"],
+        ["assert add(1, 2) == 3", "assert True"],
+    ],
+)
+def test_tests_that_no_program_could_fail_are_refused(tmp_path: Path, tests: Any) -> None:
+    row = {key: value for key, value in PROGRAM.items() if key != "public_tests"}
+    with pytest.raises(DatasetError, match="no program could fail"):
+        opened(tmp_path, "program", {**row, "tests": tests})
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "def check(f):\n    assert f(1, 2) == 3",
+        "def same(f): assert f(1, 2) == 3\n\ndef check(candidate):\n    same(candidate)",
+        "if add(1, 2) != 3:\n    raise ValueError",
+        "numpy.testing.assert_allclose(add(1, 2), 3)",
+        "for a in range(3): assert add(a, 1) == a + 1",
+    ],
+)
+def test_tests_that_can_fail_are_taken(tmp_path: Path, test: str) -> None:
+    (sample,) = opened(tmp_path, "program", {**PROGRAM, "tests": [test]}).samples
+    assert test in hidden_of(sample).tests[-1]
+
+
+def test_imports_before_the_tests_of_a_list_are_their_setup(tmp_path: Path) -> None:
+    tests = ["import math", "from cmath import isclose", "assert math.isclose(add(1, 2), 3)"]
+    row = {**PROGRAM, "public_tests": ["import math", "assert math.floor(add(1, 1)) == 2"], "tests": tests}
+    (sample,) = opened(tmp_path, "program", row).samples
+    assert sample.public_tests == ("assert math.floor(add(1, 1)) == 2",)
+    assert hidden_of(sample).tests == (*sample.public_tests, tests[-1])
+    assert hidden_of(sample).setup == sample.fields["setup"] == "ZERO = 0\nimport math\nfrom cmath import isclose"
+
+
+@pytest.mark.parametrize(("kind", "row"), [("humaneval", HUMANEVAL), ("mbpp", MBPP), ("program", PROGRAM)])
+def test_further_fields_are_seen_only_where_they_are_named(tmp_path: Path, kind: str, row: dict[str, Any]) -> None:
+    more = {"base_input": [[1]], "contract": "assert x", "checks": ["assert f(7)"], "cases": [[8, 8]], "topic": "sums"}
+    grading = {*more, "level"}
+    (sample,) = opened(tmp_path, kind, {**row, **more}).samples
+    assert not grading & set(sample.fields)
+    task = opened(tmp_path, kind, {**row, **more}, options="?fields=topic,cases")
+    assert grading & set(task.samples[0].fields) == {"topic", "cases"}
+    with pytest.raises(UserError, match="fields names 'colour'"):
+        opened(tmp_path, kind, row, options="?fields=colour")
+    for name in {"tests", "test", "test_list", "code", "solution", "canonical_solution", "prompt"} & set(row):
+        with pytest.raises(UserError, match="grades, or gives the answer away"):
+            opened(tmp_path, kind, row, options=f"?fields={name}")

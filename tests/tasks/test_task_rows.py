@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -32,19 +33,31 @@ def test_rows_keep_their_lines_and_values(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": "\xff"}\n', ["line 2", "UTF-8"]),
         (b'{"a": "\\ud800"}\n', ["line 1"]),
         (b'{"a": NaN}\n', ["line 1", "not JSON"]),
-        (b"[1, 2]\n", ["line 1", "must be a JSON object", "one object a line"]),
+        (b"[1, 2]\n", ["item 1", "must be a JSON object, not a number"]),
         (b"3\n", ["line 1", "must be a JSON object"]),
-        (b'[\n{"a": 1}\n]\n', ["line 1", "spans several lines"]),
+        (b'{\n"a": 1}\n', ["line 1", "spans several lines"]),
+        (b'[\n{"a": 1}\n', ["no array in JSON"]),
+        (b" []", ["holds no rows"]),
         (b"", ["holds no rows"]),
         (b"\n \n", ["holds no rows"]),
     ],
-    ids=["broken", "torn", "latin", "surrogate", "nan", "array", "number", "pretty", "empty", "blank"],
+    ids=["broken", "torn", "latin", "surrogate", "nan", "array", "number", "pretty", "open", "none", "empty", "blank"],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, words: list[str]) -> None:
     path = write(tmp_path, content)
     with pytest.raises(DatasetError) as caught:
         read_rows(path)
     assert all(word in str(caught.value) for word in [str(path), *words])
+
+
+def test_a_file_may_be_one_array_and_packed(tmp_path: Path) -> None:
+    array = b'\xef\xbb\xbf[{"a": 1},\n {"a": 2}]\n'
+    for content in (array, gzip.compress(array), gzip.compress(b'{"a": 1}\n\n{"a": 2}\n')):
+        assert [row.fields["a"] for row in read_rows(write(tmp_path, content))] == [1, 2]
+    (_, second) = read_rows(write(tmp_path, array))
+    assert str(second.fault("so")).endswith("rows.jsonl, item 2: so")
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_rows(write(tmp_path, gzip.compress(array)[:-9]))
 
 
 def test_a_missing_file_names_its_neighbour_and_a_folder_is_none(tmp_path: Path) -> None:

@@ -150,6 +150,37 @@ async def test_a_program_that_is_cut_gives_way_to_the_next_solution() -> None:
             await AlphaCodium(tests=0)(PROBLEM, here.run)
 
 
+@pytest.mark.parametrize("public", [PUBLIC, ()])
+async def test_a_reply_without_a_program_gives_way_to_the_next_solution(public: tuple[str, ...]) -> None:
+    def write(request: Request) -> str:
+        return block(FIRST) if "Index at half." in request.messages[0].content else "Sorry, I cannot."
+
+    story: Story = {"plan": PLANS, "rank": "Ranking: 1 > 2 > 3", "program": write, "program again": write}
+    problem = Problem(str(PROBLEM), entry_point="middle", public_tests=public)
+    async with stage(teller(story), sandbox=Unprotected()) as here:
+        assert await AlphaCodium(tests=0)(problem, here.run) == block(FIRST)
+
+
+async def test_the_same_program_is_not_run_on_the_same_tests_twice() -> None:
+    story: Story = {"plan": "One.", "tests": "assert middle([5]) == 5", "program": block(RIGHT)}
+    async with stage(teller(story), sandbox=Unprotected()) as here:
+        assert await AlphaCodium()(PROBLEM, here.run) == block(RIGHT)
+        assert len(here.notes("tested")) == 1
+
+
+async def test_a_repair_that_does_not_mend_its_test_is_dropped() -> None:
+    other = NAIVE.replace("// 2", ">> 1")
+    story: Story = {
+        "plan": "One.",
+        "tests": "assert middle([]) is None",
+        "program": block(NAIVE),
+        "repair": block(other),
+    }
+    async with stage(teller(story), sandbox=Unprotected()) as here:
+        assert await AlphaCodium()(PROBLEM, here.run) == block(NAIVE)
+        assert [note["failure"] for note in here.notes("dropped")] == ["wrong"]
+
+
 @pytest.mark.parametrize(
     "spec", ["alphacodium", "alphacodium?rounds=0", "alphacodium?solutions=1&tests=0", "alphacodium?rounds=3&tests=2"]
 )

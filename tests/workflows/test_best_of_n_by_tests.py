@@ -79,3 +79,15 @@ async def test_without_any_test_there_is_a_vote(judge: str) -> None:
     async with stage(lambda request: replies[request.draw]) as here:
         assert await flow(f"best-of-n?judge={judge}&n=3")(Problem("?"), here.run) == "Answer: 2"
         assert [note["to"] for note in here.notes("fallback")][-1] == "vote"
+
+
+@pytest.mark.parametrize("judge", ["tests", "agreement"])
+@pytest.mark.parametrize("public", [PUBLIC, ()])
+async def test_replies_without_a_program_do_not_back_each_other_up(judge: str, public: tuple[str, ...]) -> None:
+    replies = ["I cannot.", "Sorry, no.", "Hm?", program(WRONG), "No."]
+
+    def reply(request: Request) -> str:
+        return "None." if "test cases as" in request.messages[0].content else replies[request.draw]
+
+    async with stage(reply, sandbox=Unprotected()) as here:
+        assert program(WRONG) in await flow(f"best-of-n?judge={judge}&n=5")(problem(public), here.run)

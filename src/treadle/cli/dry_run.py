@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from treadle.tasks.base import Sample
     from treadle.tasks.task import Task
     from treadle.workflows.base import Workflow
+
+_COUNTED = ("structures", "samples", "calls_per_structure", "calls", "tokens")
 
 
 async def dry_run(
@@ -38,7 +41,7 @@ async def dry_run(
 
     found, cast = await prepare_measured(session, workflows, task, options.cast(), options.roles())
     endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task, workflows=found)
-    say_programs(session, task, found)
+    runs_code = say_programs(session, task, found)
     labelled = task if task.labels and command in LABELLED_COMMANDS else None
     return _say(
         options,
@@ -49,6 +52,7 @@ async def dry_run(
         repeat,
         judged=task.scorer.judged,
         labelled=labelled,
+        runs_code=runs_code,
     )
 
 
@@ -63,8 +67,8 @@ async def dry_answer(session: Session, options: Asking, workflow: str, question:
     found = prepare_workflows(given.workflows)
     cast = Cast(options.cast() or given.models, {**given.roles, **options.roles()})
     endpoint = await would_ask(session, "run", cast, options.budget(), options.caps(), workflows=found)
-    say_programs(session, None, found)
-    return _say(options, found, [question], endpoint, workflow)
+    runs_code = say_programs(session, None, found, tests=False)
+    return _say(options, found, [question], endpoint, workflow, runs_code=runs_code)
 
 
 async def would_ask(
@@ -90,17 +94,37 @@ async def would_ask(
     return recording.endpoint()
 
 
-def show_estimate(document: dict[str, Any], options: Asking, title: str) -> int:
-    """Print an estimate; gives the exit code."""
+def show_estimate(document: dict[str, Any], options: Asking, title: str, *, runs_code: bool | None = None) -> int:
+    """Print an estimate; gives the exit code.
+
+    Args:
+        document: The estimate as JSON values.
+        options: The command's options.
+        title: What would be measured.
+        runs_code: Whether programs would be run, where that was looked up.
+    """
     from treadle.cli.output import print_json, print_text
 
     if options.as_json:
-        print_json(document)
+        print_json(_whole(document) | ({} if runs_code is None else {"runs_code": runs_code}))
     else:
         from treadle.cli import tables
 
         print_text(tables.estimated(document, title))
     return 0
+
+
+def _whole(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with whole numbers of what can be counted."""
+
+    def whole(bounds: dict[str, float | None]) -> dict[str, int | None]:
+        low, high = bounds["low"], bounds["high"]
+        return {
+            "low": None if low is None else math.floor(low),
+            "high": None if high is None else math.ceil(high),
+        }
+
+    return {name: whole(value) if name in _COUNTED and value else value for name, value in document.items()}
 
 
 def _say(
@@ -113,10 +137,11 @@ def _say(
     *,
     judged: bool = False,
     labelled: Task | None = None,
+    runs_code: bool,
 ) -> int:
     from treadle.evaluation.estimate import estimate, labels_estimate
 
     found = estimate(workflows, samples, endpoint, repeat, judged=judged)
     if labelled is not None:
         found += labels_estimate(labelled, endpoint)
-    return show_estimate(found.document(), options, title)
+    return show_estimate(found.document(), options, title, runs_code=runs_code)

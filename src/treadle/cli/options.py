@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treadle.config import SANDBOX_KINDS
 from treadle.errors import UserError
 from treadle.ledger.keys import MAX_REPEATS
 
@@ -103,7 +104,7 @@ class Asking(Common):
         typer.Option(
             "--sandbox",
             metavar="KIND",
-            help="What programs run in, such as bubblewrap; none protects nothing.",
+            help=f"What programs run in: {', '.join(SANDBOX_KINDS[:-1])}; none: unprotected.",
             show_default=False,
             rich_help_panel=_PROGRAMS,
         ),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from treadle.cli import wording
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from treadle.evaluation.measuring import Progress
     from treadle.ledger.tally import Tally
 
@@ -28,7 +30,7 @@ def progress_bar(title: str) -> Generator[Callable[[Progress], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
     bar = Bar(
@@ -37,8 +39,7 @@ def progress_bar(title: str) -> Generator[Callable[[Progress], None] | None]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}", markup=False),
         TextColumn("{task.fields[spent]}", markup=False),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
+        time_left(),
         console=Console(stderr=True),
         transient=True,
         refresh_per_second=4,
@@ -55,9 +56,29 @@ def progress_bar(title: str) -> Generator[Callable[[Progress], None] | None]:
             shown_at = now
             speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
             rate = f"{speed:.1f}/s" if speed else ""
-            bar.update(task, completed=progress.done, total=progress.total, rate=rate, spent=spent(progress.tally))
+            bar.update(
+                task,
+                description=f"{title}: references" if progress.checking else title,
+                completed=progress.done,
+                total=progress.total,
+                rate=rate,
+                spent=spent(progress.tally),
+            )
 
         yield watch
+
+
+def time_left() -> ProgressColumn:
+    """The time left with its word; nothing while it cannot be told."""
+    from rich.progress import Task, TimeRemainingColumn
+    from rich.text import Text
+
+    class TimeLeft(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            known = task.finished or task.time_remaining is not None
+            return super().render(task).append(" left") if known else Text("")
+
+    return TimeLeft(compact=True)
 
 
 def spent(tally: Tally) -> str:

@@ -43,14 +43,17 @@ def in_session(
 
 @contextmanager
 def cautions_said() -> Generator[None]:
-    """Say each caution as one line, once; other warnings stay what they are."""
+    """Say each caution as one line, each text once; other warnings stay what they are."""
+    said: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", Caution)
         shown = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
             if issubclass(category, Caution):
-                say(f"caution: {message}")
+                if str(message) not in said:
+                    said.add(str(message))
+                    say(f"caution: {message}")
             else:
                 shown(message, category, *place)
 

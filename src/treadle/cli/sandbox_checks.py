@@ -13,11 +13,11 @@ from treadle.sandbox.proofs import prove
 
 _PATIENCE_S = 20.0
 _REASON = 160
-"""Characters of the reason why one of the others does not work."""
+"""Characters of the reason why one of the others does not work, and as many of what to do."""
 
 
 async def sandbox_checks(kind: str) -> list[Check]:
-    """The sandbox that programs would run in, each attempt to get out of it, and the other kinds in one line.
+    """The sandbox that programs would run in, each attempt to get out of it, and the other kinds, a line each.
 
     Without any the rest of Treadle works, so that is no fault; one that the file names has to work.
 
@@ -32,7 +32,7 @@ async def sandbox_checks(kind: str) -> list[Check]:
         found = await _proven(sandbox)
     finally:
         await sandbox.aclose()
-    return [*found, await _others(sandbox.name)]
+    return [*found, *await other_kinds(sandbox.name)]
 
 
 async def _proven(sandbox: Sandbox) -> list[Check]:
@@ -48,18 +48,18 @@ async def _proven(sandbox: Sandbox) -> list[Check]:
     return [Check("sandbox", not through, detail), *shown]
 
 
-async def _others(chosen: str) -> Check:
-    working: list[str] = []
-    reasons: list[str] = []
+async def other_kinds(chosen: str) -> list[Check]:
+    """Whether each kind but the one that was chosen would work here, and if not, why and what to do.
+
+    Args:
+        chosen: The kind that programs would run in.
+    """
+    found: list[Check] = []
     for kind in SANDBOX_KINDS:
         if kind not in ("auto", "none", chosen):
-            reason = await _fault(kind)
-            if reason:
-                reasons.append(f"{kind}: {reason}")
-            else:
-                working.append(kind)
-    parts = [f"{', '.join(working)} would work"] if working else []
-    return Check("other sandboxes", bool(working), "; ".join(parts + reasons), optional=True)
+            fault = await _fault(kind)
+            found.append(Check(f"sandbox {kind}", not fault, fault or "would work", optional=True))
+    return found
 
 
 async def _fault(kind: str) -> str:
@@ -71,6 +71,10 @@ async def _fault(kind: str) -> str:
     except TimeoutError:
         return f"did not answer within {_PATIENCE_S:g} s"
     except TreadleError as error:
-        reason = str(error).splitlines()[0].partition(";")[0].removeprefix(f"{kind}: ")
-        return reason if len(reason) <= _REASON else f"{reason[: _REASON - 1]}…"
+        reason, mark, remedy = str(error).splitlines()[0].removeprefix(f"{kind}: ").rpartition("; ")
+        return "; ".join(_cut(part) for part in (reason, remedy) if part) if mark else _cut(remedy)
     return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"

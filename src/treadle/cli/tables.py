@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from treadle.cli import wording
+from treadle.cli.names import Name
+from treadle.cli.next_steps import next_steps
 from treadle.cli.output import clean
 from treadle.cli.unusable import Unusable
 
 Document = Mapping[str, Any]
 WIDE = 132
 """Columns from which one table holds scores and costs side by side."""
+_NARROW = 100
+"""Columns below which a list of runs has no room for the hour."""
 SIMULATED = "simulated: the numbers say nothing about real models"
 
 _SCORES = ("score % [95 %]", "n", "failed")
@@ -65,7 +68,7 @@ def measured(
         lines(_footnotes(document, rows, {row.workflow for row in unusable}, priceless=simulated), "dim"),
         lines([row.reason for row in unusable], "yellow"),
         ending(document["ended_by"], message),
-        commands([row.command for row in unusable] or _next_steps(document, rows)),
+        commands([row.command for row in unusable] or next_steps(document)),
     )
 
 
@@ -167,18 +170,18 @@ def plain_table(*columns: tuple[str, str]) -> Table:
 
 
 def _results(rows: Sequence[Document], *, scores: bool, costs: bool, partial: Collection[str] = ()) -> RenderableType:
-    columns = [("workflow" if scores else "fresh, per question", "")]
+    columns = [("workflow", "")]
     columns += [(title, "right") for title in _SCORES] if scores else []
     columns += [(title, "right") for title in _COSTS] if costs else []
     table = plain_table(*columns)
     best = max((row["score"] for row in rows if row["score"] is not None), default=None)
     for row in rows:
         style = "bold" if scores and len(rows) > 1 and row["score"] == best else ""
-        cells = [clean(row["workflow"])]
+        cells: list[str | Name] = [Name.of(row["workflow"])]
         cells += _score_cells(row, row["workflow"] in partial) if scores else []
         cells += _cost_cells(row) if costs else []
         table.add_row(*cells, style=style)
-    return table
+    return table if scores else Group(Text("fresh, per question", "dim"), table)
 
 
 def _score_cells(row: Document, partial: bool) -> list[str]:
@@ -231,17 +234,6 @@ def _footnotes(document: Document, rows: Sequence[Document], told: Collection[st
     return notes
 
 
-def _next_steps(document: Document, rows: Sequence[Document]) -> list[str]:
-    run, names = document["run"], [clean(row["workflow"]) for row in rows]
-    steps: list[str] = []
-    if any(row["calls"]["logical"] and (row["score"] or 0.0) < 1.0 for row in rows):
-        steps.append(f"treadle trace {run if len(rows) == 1 else shlex.quote(f'{run}/{names[0]}')} --failed")
-    if len(rows) > 1:
-        sides = (shlex.quote(f"{run}/{name}") for name in (names[1], names[0]))
-        steps.append(f"treadle compare {' '.join(sides)}")
-    return steps
-
-
 def _flipped(ids: Sequence[str], shown: int = 12) -> list[Text]:
     if not ids:
         return []
@@ -254,17 +246,33 @@ def runs(document: Sequence[Document]) -> RenderableType:
     """The list of runs."""
     if not document:
         return Text("no runs yet; `treadle baseline --task T --model M` makes the first")
-    table = plain_table(
-        ("run", ""), ("command", ""), ("task", ""), ("ended by", ""), ("started", ""), ("paid", "right")
-    )
-    for run in document:
-        ended = run["ended_by"] or "running"
-        style = "" if ended == "done" else "yellow"
-        started = datetime.fromisoformat(run["started"]).astimezone().strftime("%d %b %H:%M")
-        table.add_row(
-            run["run"], run["command"], clean(run["task"]), Text(ended, style), started, wording.money(run["usd"])
+    return _Runs(document)
+
+
+class _Runs:
+    """A line a run: where there is little room the day alone, and of a task the beginning of its name."""
+
+    def __init__(self, document: Sequence[Document]) -> None:
+        self._document = document
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        narrow = options.max_width < _NARROW
+        table = plain_table(
+            ("run", "whole"),
+            ("command", "whole"),
+            ("task", ""),
+            ("ended by", "whole"),
+            ("started", "whole"),
+            ("paid", "right"),
         )
-    return table
+        if narrow:
+            table.columns[2].overflow = "ellipsis"
+        for run in self._document:
+            ended = run["ended_by"] or "running"
+            started = datetime.fromisoformat(run["started"]).astimezone().strftime("%d %b" if narrow else "%d %b %H:%M")
+            state = Text(ended, "" if ended == "done" else "yellow")
+            table.add_row(run["run"], run["command"], clean(run["task"]), state, started, wording.money(run["usd"]))
+        yield table
 
 
 def checks(found: Sequence[Document], *, ok: bool) -> RenderableType:

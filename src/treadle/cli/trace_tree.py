@@ -16,6 +16,8 @@ from treadle.cli.tables import ending, heading
 Document = Mapping[str, Any]
 _STATUS = {"ok": "", "right": "green", "wrong": "red"}
 _ANSWER = 160
+_TESTS = "tests of a program"
+"""How a run of tests begins that `treadle.sandbox.code_tests` makes."""
 
 
 def answered(document: Document, message: str = "", *, simulated: bool = False) -> RenderableType:
@@ -135,11 +137,15 @@ def _call(entry: Document) -> Text:
 
 
 def _execution(entry: Document) -> Text:
-    line = Text(f"{clean(entry['execution'])} ").append(clean(entry["work"]), style="dim")
+    work: str = clean(entry["work"])
+    tests = work.lstrip("# ").startswith(_TESTS)
+    line = Text(f"{clean(entry['execution'])} ").append(work.lstrip("# ") if tests else work, style="dim")
     line.append(f"  {wording.seconds(entry['seconds'])}")
     if entry["cached"]:
         line.append("  cached", style="dim")
-    line.append(f"  {entry['status']}", style="" if entry["status"] == "ok" else "yellow")
+    # Tests that ran to their end may all have failed: what they came to is no matter of the sandbox.
+    ended = "ran" if tests and entry["status"] == "ok" else entry["status"]
+    line.append(f"  {ended}", style="" if entry["status"] == "ok" else "yellow")
     if entry["status"] == "failed" and entry.get("exit_code") is not None:
         line.append(f" (exit code {entry['exit_code']})", style="yellow")
     if entry.get("signal") is not None:
@@ -150,7 +156,7 @@ def _execution(entry: Document) -> Text:
 
 
 def _note(entry: Document) -> Text:
-    details = ", ".join(f"{clean(str(k))}: {clean(str(v))}" for k, v in entry.items() if k != "note")
+    details = ", ".join(f"{clean(str(k))}: {clean(str(v))}" for k, v in entry.items() if k != "note" and v != "")
     return Text(f"note {clean(str(entry['note']))}", style="yellow").append(f"  {details}", style="default")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -11,6 +12,7 @@ from treadle.errors import UserError
 from treadle.evaluation.ablation_report import GONE_WELL, AblationReport, Costs, Lean, PartFound
 from treadle.evaluation.evaluate import Measurement, begin, report
 from treadle.evaluation.found import prepare_measured
+from treadle.evaluation.leak_lists import joined
 from treadle.evaluation.measuring import Asked, Measuring, Progress
 from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_sandbox, prepare_task, spec_of
 from treadle.evaluation.report import INFRA_SHARE, Row
@@ -37,12 +39,13 @@ async def ablate(
     **measuring: Unpack[Measuring],
 ) -> AblationReport:
     """Measure a workflow whole and without each of its parts; see `treadle.api.ablate` for the arguments."""
+    begun = asyncio.get_running_loop().time()
     asked = Asked(**measuring)
     _check(margin, repeat)
     (found,), cast = await prepare_measured(session, [workflow], task, asked.models, asked.roles)
     divided = divide(found)
     workflows = measured_by(divided)
-    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    opened = await prepare_task(session, task, **asked.preparing)
     await prepare_sandbox(session, opened, workflows)
     recording = await session.record(
         "ablate",
@@ -60,6 +63,7 @@ async def ablate(
         budget=asked.budget,
         seed=asked.seed,
         fresh=asked.fresh,
+        begun=begun,
     )
     begin(recording, asked.question_caps, opened, workflows)
     async with recording.closing() as ending:
@@ -113,6 +117,7 @@ class _Ablation:
             parts,
             lean,
             spent,
+            joined(row.leaks for row in self.rows.values()),
         )
 
     async def _measure(self, workflows: Sequence[Workflow]) -> None:
@@ -135,7 +140,7 @@ class _Ablation:
         )
         found = report(measurement, await measurement.run())
         self.rows |= {row.workflow: row for row in found.rows}
-        self.ended_by, self.message = found.ended_by, found.message
+        self.ended_by, self.message = found.ended_by, found.message or self.message
 
     def _compare(self, whole: Row) -> list[PartFound]:
         """Each part's row against the whole's, all at one error; a row that is not complete says nothing."""
@@ -149,7 +154,7 @@ class _Ablation:
                 part,
                 rows[part.name],
                 found[part.name] if part.name in measured else None,
-                max(whole.infra_share, rows[part.name].infra_share) <= INFRA_SHARE,
+                _says_something(whole, rows[part.name]),
                 _saves(whole, rows[part.name]) if part.name in measured else dict.fromkeys(whole.per_sample),
             )
             for part in self.divided.parts
@@ -168,6 +173,8 @@ class _Ablation:
                 if self.ended_by != "done":
                     return None
             row = self.rows[left.name]
+            if row.leaks:
+                return None
             comparison = self._against_whole(whole, row, parts)
             if comparison.verdict in GONE_WELL:
                 names = tuple(found.part.name for found in parts if found in used)
@@ -200,6 +207,11 @@ def _scores(row: Row) -> list[float]:
     """Score of each question in order, averaged over repeats; NaN where the provider failed."""
     scores = row.question_scores()
     return [scores.get(id, nan) for id in row.ids]
+
+
+def _says_something(whole: Row, left: Row) -> bool:
+    """Whether the provider held on both sides, and no hidden test stood in a prompt of either."""
+    return max(whole.infra_share, left.infra_share) <= INFRA_SHARE and not whole.leaks and not left.leaks
 
 
 def _least_margin(whole: Row, parts: int) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treadle.evaluation.leak_lists import Leaks
 from treadle.evaluation.report import Row
 from treadle.evaluation.statistics.paired import Comparison
 from treadle.workflows.archon.json_form import structure_document
@@ -26,7 +27,7 @@ class PartFound:
         part: The part, and what is left without it.
         row: What is left, measured.
         comparison: What is left against the whole, corrected for all parts; ``None`` while one is not measured.
-        judged: Whether a verdict may be given: no provider failed on more than 5 % of either side.
+        judged: Whether a verdict may be given: no provider failed on more than 5 % of either side, and nothing leaked.
         saves: What a question costs less without it, run fresh.
     """
 
@@ -128,6 +129,7 @@ class AblationReport:
         parts: Each part, in the order of the workflow.
         lean: The workflow without its dead parts; ``None`` where none is dead, or nothing leaner is as good.
         spent: What this run paid: usd, calls_logical, calls_paid, tokens, seconds.
+        leaks: Hidden tests that stood in prompts; ``None`` where no question has hidden tests.
     """
 
     run: str
@@ -140,9 +142,15 @@ class AblationReport:
     parts: Sequence[PartFound]
     lean: Lean | None
     spent: dict[str, Any]
+    leaks: Leaks | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the whole has a score, and no hidden test stood in a prompt."""
+        return self.whole.score is not None and not self.leaks
 
     def document(self) -> dict[str, Any]:
-        """The report as JSON values, as the contract says."""
+        """The report as JSON values, as the contract says; ``leaks`` only where questions have hidden tests."""
         ci95 = self.whole.ci95
         return {
             "run": self.run,
@@ -163,4 +171,4 @@ class AblationReport:
             "parts": [found.document() for found in self.parts],
             "lean": None if self.lean is None else self.lean.document(),
             "spent": self.spent,
-        }
+        } | ({} if self.leaks is None else {"leaks": self.leaks})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from math import nan
 from typing import Any, Unpack
@@ -85,9 +86,10 @@ async def baseline(
     """Measure the three baselines and say what to try next; see `treadle.baseline` for the arguments."""
     if repeat < 2:
         raise UserError("baseline needs --repeat 2 or more: with one repeat no noise can be seen")
+    begun = asyncio.get_running_loop().time()
     asked = Asked(**measuring)
-    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
-    report = await evaluate(session, BASELINES, opened, command="baseline", repeat=repeat, **measuring)
+    opened = await prepare_task(session, task, **asked.preparing)
+    report = await evaluate(session, BASELINES, opened, command="baseline", repeat=repeat, begun=begun, **measuring)
     comparisons: dict[str, Comparison] = {}
     if report.ended_by == "done":
         comparisons = _against_single(report.rows, margin)

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.evaluate import evaluate
+from treadle.evaluation.leak_lists import Leaks, joined, leak_message
 from treadle.evaluation.measured import Measured, read_measured
 from treadle.evaluation.measuring import Measuring
 from treadle.evaluation.preparing import TaskLike, WorkflowLike
@@ -21,7 +22,8 @@ class ComparisonReport:
     """The document of `treadle.compare`; the difference is ``a`` − ``b``, in points.
 
     ``flipped`` are the questions that one side gets right and the other wrong. Where the provider failed on more than
-    5 % of either side's questions, ``ended_by`` is ``infra`` and no verdict is given.
+    5 % of either side's questions, ``ended_by`` is ``infra`` and no verdict is given; none is either where hidden tests
+    stood in the prompts of a side (``leaks``; ``None`` where no question has hidden tests).
     """
 
     a: str
@@ -30,14 +32,20 @@ class ComparisonReport:
     flipped: tuple[str, ...] = ()
     ended_by: str = "done"
     message: str = ""
+    leaks: Leaks | None = None
 
     @property
     def verdict(self) -> Verdict | None:
         """The verdict, or ``None`` where none is given."""
-        return self.comparison.verdict if self.comparison and self.ended_by == "done" else None
+        return self.comparison.verdict if self.comparison and self.ended_by == "done" and not self.leaks else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether something was compared, and no hidden test stood in a prompt."""
+        return self.comparison is not None and self.comparison.n > 0 and not self.leaks
 
     def document(self) -> dict[str, Any]:
-        """The comparison as JSON values, as the contract says."""
+        """The comparison as JSON values, as the contract says; ``leaks`` only where questions have hidden tests."""
         found = self.comparison
         return {
             "a": self.a,
@@ -50,7 +58,7 @@ class ComparisonReport:
             "flipped": list(self.flipped),
             "ended_by": self.ended_by,
             "message": self.message,
-        }
+        } | ({} if self.leaks is None else {"leaks": self.leaks})
 
 
 async def compare(
@@ -72,9 +80,9 @@ async def compare(
     first, second = report.rows[0].workflow, report.rows[-1].workflow
     names = f"{report.run}/{first}", f"{report.run}/{second}"
     if report.ended_by not in ("done", "infra"):
-        return ComparisonReport(*names, None, (), report.ended_by, report.message)
+        return ComparisonReport(*names, None, (), report.ended_by, report.message, report.leaks)
     found = compare_measured(await read_measured(session, names[0]), await read_measured(session, names[1]), margin)
-    return replace(found, message=report.message or found.message)
+    return replace(found, message=report.message or found.message, leaks=report.leaks)
 
 
 def compare_measured(a: Measured, b: Measured, margin: float = 2.0) -> ComparisonReport:
@@ -96,7 +104,9 @@ def compare_measured(a: Measured, b: Measured, margin: float = 2.0) -> Compariso
     flipped = tuple(id for id, x, y in zip(shared, first, second, strict=True) if _flipped(x, y))
     failed = max(side.infra_share for side in (a, b))
     message = f"the provider failed on {failed:.0%} of the questions: no verdict" if failed > INFRA_SHARE else ""
-    return ComparisonReport(a.address, b.address, found, flipped, "infra" if message else "done", message)
+    leaks = joined((a.leaks, b.leaks))
+    ended_by = "infra" if message else "done"
+    return ComparisonReport(a.address, b.address, found, flipped, ended_by, message or leak_message(leaks), leaks)
 
 
 def _flipped(x: float, y: float) -> bool:

@@ -12,6 +12,7 @@ from treadle.evaluation.cautions import caution
 from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.found import prepare_measured
 from treadle.evaluation.judging import LABELLED_COMMANDS, LabelCheck
+from treadle.evaluation.leak_lists import joined, leak_message
 from treadle.evaluation.measuring import Asked, Measuring, Progress, Watch
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.pass_at import allowed_draws
@@ -162,9 +163,11 @@ async def evaluate(
     command: str = "eval",
     repeat: int = 1,
     pass_at: Sequence[int] = (),
+    begun: float | None = None,
     **measuring: Unpack[Measuring],
 ) -> Report:
     """Measure workflows on a task as a command's run of its own; see `treadle.evaluate` for the arguments."""
+    begun = asyncio.get_running_loop().time() if begun is None else begun
     asked = Asked(**measuring)
     if not workflows:
         raise UserError("nothing to measure: name at least one workflow, such as single")
@@ -172,33 +175,47 @@ async def evaluate(
         raise UserError(f"repeat must be from 1 to {MAX_REPEATS - 1}, not {repeat}")
     draws = allowed_draws(pass_at, repeat)
     found, cast = await prepare_measured(session, workflows, task, asked.models, asked.roles)
-    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    opened = await prepare_task(session, task, **asked.preparing)
     await prepare_sandbox(session, opened, found)
+    models, roles = list(cast.models), dict(asked.roles)
     recording = await session.record(
         command,
         task=opened.name,
-        spec=spec_of(
-            opened, found, models=list(cast.models), roles=dict(asked.roles), repeat=repeat, fresh=asked.fresh
-        ),
+        spec=spec_of(opened, found, models=models, roles=roles, repeat=repeat, fresh=asked.fresh),
         cast=cast,
         budget=asked.budget,
         seed=asked.seed,
         fresh=asked.fresh,
+        begun=begun,
     )
+    begin(recording, asked.question_caps, opened, found)
+    labels = bool(opened.labels) and command in LABELLED_COMMANDS
+    return await _measured(recording, found, opened, asked, repeat, draws, labels=labels)
+
+
+async def _measured(
+    recording: Recording,
+    workflows: Sequence[Workflow],
+    task: Task,
+    asked: Asked,
+    repeat: int,
+    draws: tuple[int, ...],
+    *,
+    labels: bool,
+) -> Report:
     measurement = Measurement(
         recording,
-        found,
-        opened,
-        opened.samples,
+        workflows,
+        task,
+        task.samples,
         repeat,
         caps=asked.question_caps,
         concurrency=asked.concurrency,
         watch=asked.watch,
     )
-    begin(recording, measurement.caps, opened, found)
     async with recording.closing() as ending:
         ended_by = await measurement.run()
-        if ended_by == "done" and opened.labels and command in LABELLED_COMMANDS:
+        if ended_by == "done" and labels:
             ended_by = await _hold_against_labels(measurement)
         result = replace(report(measurement, ended_by), pass_at=draws)
         ending.ended_by = result.ended_by
@@ -225,9 +242,9 @@ def report(measurement: Measurement, ended_by: EndedBy) -> Report:
 def _message(recording: Recording, ended_by: EndedBy, rows: Sequence[Row]) -> str:
     if ended_by == "budget":
         return str(recording.limit or "")
-    leaking = [row for row in rows if row.leaks]
-    if leaking:
-        return f"hidden tests stood in the prompts of {', '.join(row.workflow for row in leaking)}: not usable"
+    leaked = leak_message(joined(row.leaks for row in rows))
+    if leaked:
+        return leaked
     failed = next((row for row in rows if row.first_failure), None)
     if failed is None:
         return ""

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, cast
 
+from treadle.evaluation.hidden_pieces import Piece, Text, pieces_of
 from treadle.ledger.journal import Journal
+from treadle.ledger.strand import Path
 from treadle.ledger.trace import CallEntry, Span
 from treadle.parsing.asserts import asserts
 from treadle.parsing.fences import syntax_tree
+from treadle.parsing.python_names import defined_names
 from treadle.sandbox.code_tests import CodeTests
 from treadle.store.text import decode
 from treadle.tasks.base import Sample
 from treadle.tasks.scorers.programs import hidden_tests
 
-SHORTEST = 12
-"""Characters that count below which a text says too little to be recognised."""
-_NO_MATTER = str.maketrans("", "", "\"'()\\")
 _SHOWN = 200
-_SAME_TIME = 1e-9
+_TASKS = 1_000_000_000
+"""Where the numbers of tasks begin in a place; see `treadle.ledger.strand`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a hidden test, and the forms in which it would be recognised."""
+class _Turn:
+    """A call: where it stands in program order, what was sent and what came back."""
 
-    text: str
-    forms: frozenset[str]
-
-    def is_in(self, compact: str) -> bool:
-        return any(form in compact for form in self.forms)
+    place: Path
+    sent: Text
+    said: tuple[Text, ...]
 
 
 async def find_leaks(journal: Journal, sample: Sample, span: Span) -> tuple[str, ...] | None:
     """Look for a question's hidden tests in all that models were sent for it.
 
-    Layout, quotes and brackets do not count. What the question itself shows, and what an earlier reply to this question
-    said (a model may guess a test, and be sent its own words), is no leak.
+    Layout, quotes and brackets do not count, nor do the words between a call and the value that it must give. What the
+    question itself shows is no leak. Nor is what a model said by itself: a reply to this question that holds the test,
+    or makes its call (what that gives is seen by running it), in a call that was not sent it. The reply may come from
+    any branch, since branches can hand each other replies; in the same sequence of calls it must come first.
 
     Args:
         journal: Where the calls are kept.
@@ -53,36 +52,55 @@ async def find_leaks(journal: Journal, sample: Sample, span: Span) -> tuple[str,
     tests = hidden_tests(sample)
     if tests is None:
         return None
-    shown = compact("\n".join(_public(sample)))
-    pieces = [piece for piece in _pieces_of(tests) if not piece.is_in(shown)]
-    calls = list(_calls(span))
-    records = await asyncio.gather(*(journal.call(call.key) for call in calls)) if pieces else []
-    leaked: dict[str, None] = {}
-    said: list[tuple[float, str]] = []
-    for call, record in zip(calls, records, strict=False):
-        if record is None:
-            continue
-        sent = compact("\n".join(_texts(decode(record.request))))
-        for piece in pieces:
-            if piece.is_in(sent) and not _was_said(piece, said, call.start, tests.entry_points):
-                leaked[piece.text[:_SHOWN]] = None
-        said.append((call.start + call.seconds, "\n".join(_texts(decode(record.completion)))))
-    return tuple(leaked)
+    shown = Text.of("\n".join(_public(sample)))
+    pieces = [piece for piece in pieces_of(tests) if not piece.is_in(shown)]
+    turns = await _turns(journal, span, tests) if pieces else []
+    leaked = [piece.text[:_SHOWN] for piece in pieces if _leaked(piece, turns)]
+    return tuple(dict.fromkeys(leaked))
 
 
-def compact(text: str) -> str:
-    """A text without layout, quotes and brackets, in which the same statement is the same however it is written."""
-    return "".join(text.translate(_NO_MATTER).split())
+def _leaked(piece: Piece, turns: Sequence[_Turn]) -> bool:
+    told = [turn for turn in turns if piece.is_in(turn.sent)]
+    if not told:
+        return False
+    own = [turn.place for turn in turns if not piece.is_in(turn.sent) and _says(turn, piece)]
+    return not all(any(_may_precede(first, turn.place) for first in own) for turn in told)
 
 
-def _was_said(piece: _Piece, said: Sequence[tuple[float, str]], start: float, names: Sequence[str]) -> bool:
-    """Whether a reply that had ended by then holds the piece, as it was written or as a test that was read from it."""
-    for ended, reply in said:
-        if ended <= start + _SAME_TIME:
-            again = (compact(test) for name in names for test in asserts(reply, name))
-            if piece.is_in(compact(reply)) or any(map(piece.is_in, again)):
-                return True
+def _says(turn: _Turn, piece: Piece) -> bool:
+    return any(piece.is_in(text) or piece.is_called_in(text) for text in turn.said)
+
+
+def _may_precede(a: Path, b: Path) -> bool:
+    """Whether one call may have ended before another began: not where it comes later in the same sequence.
+
+    A place is alternately a number in a sequence and a branch of a gather, or the number of a task that the workflow
+    started. Of two branches, or of a task and what runs beside it, either may come first.
+    """
+    branch = False
+    for x, y in zip(a, b, strict=False):
+        task = max(x, y) >= _TASKS
+        if x != y:
+            return x < y or branch or task
+        branch = not (branch or task)
     return False
+
+
+async def _turns(journal: Journal, span: Span, tests: CodeTests) -> list[_Turn]:
+    """The calls whose request is kept, also those that ended in an error, such as replies that were cut."""
+    calls = list(_calls(span))
+    records = await asyncio.gather(*(journal.call(call.key) for call in calls))
+    setup = syntax_tree(tests.setup)
+    known = set[str]() if setup is None else defined_names(setup)
+    turns: list[_Turn] = []
+    for call, record in zip(calls, records, strict=True):
+        if record is not None:
+            sent = Text.of("\n".join(_texts(decode(record.request))))
+            reply = "\n".join(_texts(decode(record.completion)))
+            # As an operator writes them again that has read the statements out of the reply.
+            again = [test for name in tests.entry_points for test in asserts(reply, name, known)]
+            turns.append(_Turn(call.place, sent, (Text.of(reply), *map(Text.of, again))))
+    return turns
 
 
 def _public(sample: Sample) -> Iterator[str]:
@@ -110,64 +128,3 @@ def _calls(span: Span) -> Iterator[CallEntry]:
             yield entry
         elif isinstance(entry, Span):
             yield from _calls(entry)
-
-
-def _pieces_of(tests: CodeTests) -> tuple[_Piece, ...]:
-    return _pieces(tests.tests, tests.entry_points, tests.check)
-
-
-@lru_cache(maxsize=512)
-def _pieces(texts: tuple[str, ...], names: tuple[str, ...], check: str | None) -> tuple[_Piece, ...]:
-    """What would be recognised of tests: statements about the program and rows of tables; else each as a whole."""
-    found: dict[str, _Piece] = {}
-    for text in texts:
-        tree = syntax_tree(text)
-        if tree is None:
-            continue
-        given = [*names, *_parameters(tree, check)]
-        own: dict[str, _Piece] = {}
-        for node in _telling(tree, {*given}):
-            source = ast.get_source_segment(text, node) or ast.unparse(node)
-            forms = {compact(source), compact(ast.unparse(node))}
-            # A test of `candidate` would be shown as one of the function that it stands for.
-            forms |= {form.replace(name, names[0]) for form in forms for name in given[len(names) :] if names}
-            if kept := frozenset(form for form in forms if len(form) >= SHORTEST):
-                own[source] = _Piece(source, kept)
-        if not own and len(compact(text)) >= SHORTEST:
-            own[text] = _Piece(text.strip(), frozenset({compact(text)}))
-        found |= own
-    return tuple(found.values())
-
-
-def _parameters(tree: ast.Module, check: str | None) -> list[str]:
-    """What the function that is called with the program calls it."""
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == check]
-    return [arg.arg for node in functions for arg in node.args.args[:1]]
-
-
-def _telling(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
-    """The expressions that say what a program is tested with."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert):
-            told = [node.test] if _names(node.test) & names else []
-        elif isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign) and node.value is not None:
-            told = [*([node.value] if _names(node.value) & names else []), *_rows(node.value)]
-        elif isinstance(node, ast.FunctionDef):
-            calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]
-            told = [row for call in calls for argument in call.args for row in _rows(argument)]
-        else:
-            continue
-        yield from told
-
-
-_TABLES = (ast.List, ast.Tuple, ast.Dict)
-
-
-def _rows(value: ast.expr) -> list[ast.expr]:
-    """The rows of a table of cases: a list whose members are lists."""
-    members = value.elts if isinstance(value, ast.List | ast.Tuple) else []
-    return members if members and all(isinstance(each, _TABLES) for each in members) else []
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}

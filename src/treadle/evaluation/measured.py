@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from treadle.errors import UnknownNameError, UserError
+from treadle.evaluation.leak_lists import Leaks
 from treadle.ledger.session import Session, find_run
 from treadle.store.text import decode
 
@@ -23,6 +24,7 @@ class Measured:
         groups: The groups of the questions that have one.
         rows: Hash of each question's data: questions of one id but other data are not the same.
         scorer: Who graded.
+        leaks: Hidden tests that stood in its prompts, as the run's document lists them; ``None`` where it lists none.
     """
 
     address: str
@@ -31,6 +33,7 @@ class Measured:
     groups: dict[str, str]
     rows: dict[str, str]
     scorer: str
+    leaks: Leaks | None = None
 
     @property
     def infra_share(self) -> float:
@@ -70,4 +73,7 @@ async def read_measured(session: Session, address: str) -> Measured:
             found[score.sample].append(score.value)
     spec: dict[str, Any] = decode(record.spec)
     means = {id: fmean(values) if values else nan for id, values in found.items()}
-    return Measured(f"{run}/{workflow}", record.task, means, spec["groups"], spec["rows"], spec["scorer"])
+    document: dict[str, Any] = {} if record.result is None else decode(record.result)
+    leaks: Leaks | None = document.get("leaks")
+    own = None if leaks is None else [leak for leak in leaks if leak["workflow"] == workflow]
+    return Measured(f"{run}/{workflow}", record.task, means, spec["groups"], spec["rows"], spec["scorer"], own)

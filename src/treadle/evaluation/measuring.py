@@ -13,11 +13,15 @@ from treadle.ledger.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a measurement is: questions done of all, and what was paid so far."""
+    """How far a measurement is: questions done of all, and what was paid so far.
+
+    ``checking`` says that nothing is measured yet: references that are programs are run first.
+    """
 
     done: int
     total: int
     tally: Tally
+    checking: bool = False
 
 
 Watch = Callable[[Progress], None]
@@ -38,6 +42,15 @@ class Measuring(TypedDict, total=False):
     watch: Watch | None
 
 
+class Preparing(TypedDict):
+    """Keyword arguments of preparing a task."""
+
+    limit: int | None
+    drop_bad_gold: bool
+    budget: Budget | None
+    watch: Watch | None
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """How a measurement was asked for.
@@ -52,7 +65,7 @@ class Asked:
         caps: Caps of one question.
         drop_bad_gold: Leave out samples whose own reference is graded wrong, instead of refusing the task.
         concurrency: Questions in flight at once.
-        watch: Told after every question.
+        watch: Told after every question, and after every reference program that was run first.
 
     Raises:
         UserError: When ``fresh`` is negative.
@@ -72,6 +85,16 @@ class Asked:
     def __post_init__(self) -> None:
         if self.fresh < 0:
             raise UserError("fresh must not be negative")
+
+    @property
+    def preparing(self) -> Preparing:
+        """What of it preparing the task is asked with."""
+        return {
+            "limit": self.limit,
+            "drop_bad_gold": self.drop_bad_gold,
+            "budget": self.budget,
+            "watch": self.watch,
+        }
 
     @property
     def question_caps(self) -> Budget:

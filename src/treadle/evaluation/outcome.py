@@ -105,12 +105,12 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     score: Score | None = None
     scored = scope
     if status == "ok":
-        identity = f"{scope.identity}|scorer"
-        scored = Scope(recording, identity, scope.draw_base, scope.seed, None, scope.tallies, grading=True)
+        scored = _grading(scope)
         status, reason, score = await _grade(question.task, question.sample, answer, scored)
+    sample = question.sample
     outcome = Outcome(
-        question.sample.id,
-        question.sample.group or question.sample.id,
+        sample.id,
+        sample.group or sample.id,
         question.repeat,
         status,
         _value(status, score),
@@ -125,6 +125,12 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
     )
     await _keep(recording, question, outcome, scope, scored)
     return outcome
+
+
+def _grading(scope: Scope) -> Scope:
+    """Where a scorer works: its calls are none of the structure's."""
+    identity = f"{scope.identity}|scorer"
+    return Scope(scope.recording, identity, scope.draw_base, scope.seed, None, scope.tallies, grading=True)
 
 
 async def _scope(recording: Recording, question: Question, tallies: tuple[Tally, ...]) -> Scope:
@@ -244,7 +250,8 @@ async def _keep(recording: Recording, question: Question, outcome: Outcome, scop
     if scored is not scope and scored.span.entries:
         documents.append({"operator": "scorer", "children": scored.span.documents()})
     if outcome.reason:
-        documents.append({"note": outcome.status, "reason": outcome.reason})
+        kind = "graded" if outcome.status == "ok" else outcome.status
+        documents.append({"note": kind, "reason": outcome.reason})
     workflow = question.workflow.name
     place = (recording.id, workflow, outcome.id, outcome.repeat)
     sample = SampleRecord(

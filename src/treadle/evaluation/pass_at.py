@@ -28,7 +28,9 @@ def allowed_draws(asked: Iterable[int], repeats: int) -> tuple[int, ...]:
     for k in draws:
         if not 1 <= k <= repeats:
             remedy = f"answer every question {k} times or more (--repeat {k})" if k > 0 else "k starts at 1"
-            raise UserError(f"pass@{k} cannot be told from {repeats} answers to a question: {remedy}")
+            raise UserError(
+                f"pass@{k} cannot be told from {repeats} answer{'' if repeats == 1 else 's'} to a question: {remedy}"
+            )
     return draws
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from treadle.errors import Caution, SandboxError, UserError
+from treadle.evaluation.measuring import Progress, Watch
+from treadle.ledger.budget import Budget
 from treadle.ledger.recording import Cast
 from treadle.ledger.session import Session
 from treadle.ledger.shared_sandbox import SharedSandbox
+from treadle.ledger.tally import Tally
 from treadle.store.base import EventRecord
 from treadle.store.text import decode, encode
 from treadle.tasks.base import Sample
@@ -48,11 +52,18 @@ def prepare_workflows(workflows: Sequence[WorkflowLike]) -> list[Workflow]:
 
 
 async def prepare_task(
-    session: Session, task: TaskLike, *, limit: int | None = None, drop_bad_gold: bool = False
+    session: Session,
+    task: TaskLike,
+    *,
+    limit: int | None = None,
+    drop_bad_gold: bool = False,
+    budget: Budget | None = None,
+    watch: Watch | None = None,
 ) -> Task:
     """A task, with every reference known to be graded right.
 
-    The check is made once for the same data and scorer, and remembered in the store.
+    An interrupt, or the end of the budget's time, leaves the rest unchecked: whatever is measured then ends at once.
+    A check that finds nothing wrong is remembered in the store, for the same data, scorer and sandbox.
 
     Raises:
         DatasetError: When a file cannot be used, or references are graded wrong.
@@ -62,12 +73,46 @@ async def prepare_task(
     if isinstance(task, Task):
         await prepare_sandbox(session, task)
         return task if limit is None else task.limit(limit)
+    limits = session.settings.budget
+    seconds = budget.seconds if budget is not None and budget.seconds is not None else limits.seconds
+    deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+    opened = _opened(task, limit, drop_bad_gold)
+    checked = [await _in_time(session, deadline, _with_good_references(session, each, watch)) for each in opened]
+    return join_tasks([good or each for good, each in zip(checked, opened, strict=True)])
+
+
+def open_unchecked(task: Sequence[str], limit: int | None = None, *, drop_bad_gold: bool = False) -> Task:
+    """A task whose references nobody has looked at: enough to know its questions, and to measure nothing.
+
+    Raises:
+        DatasetError: When a file cannot be used.
+        UserError: When the task's name is wrong.
+    """
+    return join_tasks(_opened(task, limit, drop_bad_gold))
+
+
+def _opened(task: str | UserTask | Sequence[str], limit: int | None, drop_bad_gold: bool) -> list[Task]:
     given = [task] if isinstance(task, str) or not isinstance(task, Sequence) else list(task)
-    opened = [as_task(each, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for each in given]
-    return join_tasks([await _with_good_references(session, each) for each in opened])
+    return [as_task(each, folder=Path.cwd(), limit=limit, drop_bad_gold=drop_bad_gold) for each in given]
 
 
-async def _with_good_references(session: Session, task: Task) -> Task:
+async def _in_time(session: Session, deadline: float | None, work: Coroutine[Any, Any, Task]) -> Task | None:
+    """What comes of work, or ``None`` where an interrupt or the clock ends it first; nothing is left running."""
+    task = asyncio.ensure_future(work)
+    interrupted = asyncio.ensure_future(session.interrupted.wait())
+    timeout = None if deadline is None else deadline - asyncio.get_running_loop().time()
+    try:
+        await asyncio.wait({task, interrupted}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if session.interrupted.is_set() and task.cancelled():
+            return None
+        return task.result() if task.done() else None
+    finally:
+        interrupted.cancel()
+        task.cancel()
+        await asyncio.gather(task, interrupted, return_exceptions=True)
+
+
+async def _with_good_references(session: Session, task: Task, watch: Watch | None) -> Task:
     if task.runs_code and not session.spends:
         return task
     sandbox = await prepare_sandbox(session, task)
@@ -75,8 +120,16 @@ async def _with_good_references(session: Session, task: Task) -> Task:
     events = await session.journal.read(lambda store: store.events(GOLD_CHECK, key))
     if events:
         return apply_gold(task, decode(events[-1].payload, GoldReport))
-    report = await check_gold(task, sandbox)
-    await session.journal.write(EventRecord("", GOLD_CHECK, key, time.time(), encode(report)))
+    nothing = Tally()
+
+    def told(done: int, of: int) -> None:
+        if watch is not None and task.runs_code:
+            watch(Progress(done, of, nothing, checking=True))
+
+    report = await check_gold(task, sandbox, told)
+    if not report.bad:
+        # A reference that ran out of time did so on a busy machine, perhaps: what is wrong is looked at again.
+        await session.journal.write(EventRecord("", GOLD_CHECK, key, time.time(), encode(report)))
     return apply_gold(task, report)
 
 
@@ -93,13 +146,14 @@ async def prepare_sandbox(
         workflows: What will be measured.
 
     Returns:
-        The sandbox, or ``None`` where nothing says that it runs programs.
+        The sandbox, or ``None`` where nothing says that it runs programs, or nothing will: after an interrupt.
 
     Raises:
         SandboxError: Nothing here isolates, what was asked for does not, or it does not tell good programs from bad.
     """
     graded = task is not None and task.runs_code
-    if not session.spends or not (graded or any(workflow.runs_code for workflow in workflows)):
+    needed = graded or any(workflow.runs_code for workflow in workflows)
+    if session.interrupted.is_set() or not session.spends or not needed:
         return None
     sandbox = await session.sandbox()
     if graded and not sandbox.trusted:

@@ -9,6 +9,7 @@ from typing import Any
 
 from treadle.errors import FAILURE_CLASSES
 from treadle.evaluation.judging import Agreement, judge_document
+from treadle.evaluation.leak_lists import joined, leaks_of
 from treadle.evaluation.outcome import Outcome
 from treadle.evaluation.pass_at import pass_at_document
 from treadle.evaluation.statistics.intervals import score_interval
@@ -141,12 +142,7 @@ class Row:
     @property
     def leaks(self) -> list[dict[str, Any]] | None:
         """Hidden tests that stood in prompts as JSON values; ``None`` where no question has hidden tests."""
-        checked = [outcome for outcome in self.outcomes if outcome.leaks is not None]
-        return [leak for outcome in checked for leak in self._leaks_of(outcome)] if checked else None
-
-    def _leaks_of(self, outcome: Outcome) -> list[dict[str, Any]]:
-        where = {"sample": outcome.id, "workflow": self.workflow, "repeat": outcome.repeat}
-        return [{**where, "test": test} for test in outcome.leaks or ()]
+        return leaks_of(self.workflow, self.outcomes)
 
     def document(self) -> dict[str, Any]:
         """The row as JSON values; ``judge`` only where a judge compared pairs, ``tasks`` only of several."""
@@ -273,8 +269,7 @@ class Report:
     @property
     def leaks(self) -> list[dict[str, Any]] | None:
         """Hidden tests that stood in prompts as JSON values; ``None`` where no question has hidden tests."""
-        found = [row.leaks for row in self.rows if row.leaks is not None]
-        return [leak for leaks in found for leak in leaks] if found else None
+        return joined(row.leaks for row in self.rows)
 
     @property
     def usable(self) -> bool:

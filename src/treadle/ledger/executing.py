@@ -44,6 +44,18 @@ class Execution:
         """Whether this is all that it depends on; files of this machine change unseen."""
         return self.surroundings.folder is None and not self.surroundings.readable
 
+    def is_refused_for_good(self, traits: Traits) -> bool:
+        """Whether it asks for what cannot be, or for what a sandbox of these traits has not."""
+        from treadle.sandbox.plans import fault_of
+
+        if isinstance(self.work, Command) and not traits.commands:
+            return True
+        if (self.files or self.stdin) and not traits.inputs:
+            return True
+        if self.surroundings != ALONE and not traits.folders:
+            return True
+        return bool(fault_of(self.work, self.files, self.surroundings))
+
     def address(self, identity: str) -> ExecutionAddress:
         """The content address in a sandbox of this identity."""
         return ExecutionAddress(identity, self.work, self.files, self.stdin, self.limits, self.surroundings)
@@ -55,6 +67,32 @@ class Executed:
 
     result: ExecResult
     cached: bool = False
+
+
+class Stopwatch:
+    """Measures an execution from the moment its turn came; the question's clock stands still until then."""
+
+    def __init__(self, clock: QuestionClock) -> None:
+        self._clock = clock
+        self._begun: float | None = asyncio.get_running_loop().time()
+        self._seconds = 0.0
+
+    def pause(self) -> None:
+        """It waits for its turn."""
+        self._begun = None
+        self._clock.pause()
+
+    def resume(self) -> None:
+        """Its turn has come, or it gave up waiting."""
+        self._begun = asyncio.get_running_loop().time()
+        self._clock.resume()
+
+    def stop(self) -> float:
+        """The seconds until now, or until it was stopped first."""
+        if self._begun is not None:
+            self._seconds = asyncio.get_running_loop().time() - self._begun
+            self._begun = None
+        return self._seconds
 
 
 class Executions:
@@ -70,7 +108,7 @@ class Executions:
         self._flights: Flights[Executed] = Flights()
         self._once = count()
 
-    async def make(self, execution: Execution, key: str | None, run: str, clock: QuestionClock) -> Executed:
+    async def make(self, execution: Execution, key: str | None, run: str, watch: Stopwatch) -> Executed:
         """Execute, or remember.
 
         When it is cancelled and nobody else waits for the same, the work is ended first.
@@ -79,7 +117,7 @@ class Executions:
             execution: What to run.
             key: What it is remembered by; ``None`` for what is not.
             run: The run that makes it.
-            clock: The question's clock, which stands still until its turn has come.
+            watch: Measures it from when its turn has come.
 
         Raises:
             SandboxError: There is no sandbox.
@@ -88,8 +126,9 @@ class Executions:
         known = key or f"once {next(self._once)}"
         first = known not in self._flights
         try:
-            made = await self._flights.share(known, clock, lambda sent: self._make(execution, key, run, sent))
+            made = await self._flights.share(known, watch, lambda sent: self._make(execution, key, run, sent))
         except asyncio.CancelledError:
+            watch.stop()
             await self._flights.settled()
             raise
         return made if first else replace(made, cached=True)
@@ -132,7 +171,11 @@ class RunSandbox:
 
     @property
     def name(self) -> str:
-        """The kind's name."""
+        """The kind's name; like `identity` and `traits` known once it is open (see `open`).
+
+        Raises:
+            UserError: Nothing opened it so far.
+        """
         return self._scope.recording.session.shared_sandbox.name
 
     @property
@@ -149,6 +192,14 @@ class RunSandbox:
     def limits(self) -> Limits:
         """What a program may take where nothing else is said: the file's ``[sandbox]``."""
         return self._scope.recording.session.shared_sandbox.limits
+
+    async def open(self) -> None:
+        """Open it before the first execution does, to learn its name and traits.
+
+        Raises:
+            SandboxError: There is no sandbox.
+        """
+        await self._scope.sandbox()
 
     async def execute(
         self,
@@ -173,7 +224,8 @@ class RunSandbox:
 
         Raises:
             SandboxError: There is no sandbox.
-            ProviderError: The sandbox itself failed, or refused what a scorer wanted to run.
+            ProviderError: The sandbox itself failed, or could not start what there is nothing wrong with; or it
+                refused what a scorer wanted to run.
         """
         scope = self._scope
         strand = scope.strand()
@@ -181,18 +233,29 @@ class RunSandbox:
         sandbox = await scope.sandbox()
         execution = Execution(work, files, stdin, limits or sandbox.limits, surroundings)
         draw, key = self._draw(strand, execution, sandbox.identity)
-        made = await scope.execute(execution, key)
-        result = made.result
-        self._span.entries.append(
-            ExecutionEntry(place, sandbox.name, _first_line(work), draw, key, strand.elapsed, made.cached, result)
-        )
-        strand.elapsed += result.seconds
-        if scope.grading and result.status == "refused":
+        entry = ExecutionEntry(place, sandbox.name, _first_line(work), draw, key, strand.elapsed)
+        try:
+            result = await self._make(execution, entry)
+        finally:
+            strand.elapsed += entry.seconds
+        if result.status == "refused" and (scope.grading or not execution.is_refused_for_good(sandbox.traits)):
             raise ProviderError(f"the sandbox {sandbox.name} refused to run it: {result.reason}")
         return result
 
     async def aclose(self) -> None:
         """Do nothing: the session closes its sandbox."""
+
+    async def _make(self, execution: Execution, entry: ExecutionEntry) -> ExecResult:
+        """Make it, and enter what came of it even where nothing did."""
+        watch = Stopwatch(self._scope.clock)
+        try:
+            made = await self._scope.execute(execution, entry.key, watch)
+            entry.cached, entry.seconds, entry.result = made.cached, made.result.seconds, made.result
+            return made.result
+        finally:
+            if entry.result is None:
+                entry.seconds = watch.stop()
+            self._span.entries.append(entry)
 
     def _draw(self, strand: Strand, execution: Execution, identity: str) -> tuple[int | None, str | None]:
         """The draw that an execution is, and what it is remembered by."""

@@ -5,11 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
-
-from treadle.ledger.purse import QuestionClock
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """What stands still while something is queued."""
+
+    def pause(self) -> None:
+        """Stop until `resume` was called as often as this."""
+        ...
+
+    def resume(self) -> None:
+        """Go on."""
+        ...
 
 
 @dataclass(slots=True)
@@ -19,7 +29,7 @@ class _Flight(Generic[T]):
     task: asyncio.Task[T] | None = None
     waiting: int = 0
     queued: bool = True
-    held: list[QuestionClock] = field(default_factory=list[QuestionClock])
+    held: list[Clock] = field(default_factory=list[Clock])
 
     def sent(self) -> None:
         self.queued = False
@@ -27,13 +37,13 @@ class _Flight(Generic[T]):
             clock.resume()
         self.held.clear()
 
-    def board(self, clock: QuestionClock) -> None:
+    def board(self, clock: Clock) -> None:
         self.waiting += 1
         if self.queued:
             self.held.append(clock)
             clock.pause()
 
-    def leave(self, clock: QuestionClock) -> None:
+    def leave(self, clock: Clock) -> None:
         self.waiting -= 1
         if clock in self.held:
             self.held.remove(clock)
@@ -50,14 +60,12 @@ class Flights(Generic[T]):
     def __contains__(self, key: str) -> bool:
         return key in self._flying
 
-    async def share(
-        self, key: str, clock: QuestionClock, make: Callable[[Callable[[], None]], Coroutine[Any, Any, T]]
-    ) -> T:
+    async def share(self, key: str, clock: Clock, make: Callable[[Callable[[], None]], Coroutine[Any, Any, T]]) -> T:
         """What is being made under a key, or a beginning of it.
 
         Args:
             key: What it is known by.
-            clock: The clock of the question that waits; it stands still until the work leaves its queue.
+            clock: The clock of who waits; it stands still until the work leaves its queue.
             make: Does the work; calls what it is given as soon as it has left the queue.
         """
         flight = self._flying.get(key)

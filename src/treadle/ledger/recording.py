@@ -221,9 +221,9 @@ class Recording:
             more = f": it takes {unit} {_up(error.needed)} or more{lower}"
             if error.kept:
                 more = f", beside the {_up(error.kept)} kept for selection and test; a larger {unit} lets it go on"
-            self.limit = RunLimitError(
-                error.unit, f"the budget of {error.limit:g} {error.unit} does not cover the next call{more}"
-            )
+            amount = f"{error.limit:.10f}".rstrip("0").rstrip(".")
+            budget = f"${amount}" if error.unit == "usd" else f"{amount} {error.unit}"
+            self.limit = RunLimitError(error.unit, f"the budget of {budget} does not cover the next call{more}")
         return self.limit
 
     async def until_ended(self, work: Coroutine[Any, Any, None]) -> EndedBy:

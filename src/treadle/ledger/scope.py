@@ -21,7 +21,7 @@ from treadle.store.base import EventRecord
 from treadle.store.text import encode
 
 if TYPE_CHECKING:
-    from treadle.ledger.executing import Executed, Execution
+    from treadle.ledger.executing import Executed, Execution, Stopwatch
     from treadle.ledger.recording import Recording
     from treadle.ledger.shared_sandbox import SharedSandbox
 
@@ -158,14 +158,15 @@ class Scope:
         finally:
             self.clock.resume()
 
-    async def execute(self, execution: Execution, key: str | None) -> Executed:
+    async def execute(self, execution: Execution, key: str | None, watch: Stopwatch) -> Executed:
         """Run a program within the question's time, or remember what came of it.
 
         Args:
             execution: What to run.
             key: What it is remembered by; ``None`` for what is not.
+            watch: Measures how long it takes.
         """
-        return await self.recording.session.executions.make(execution, key, self.recording.id, self.clock)
+        return await self.recording.session.executions.make(execution, key, self.recording.id, watch)
 
     @property
     def clock(self) -> QuestionClock:

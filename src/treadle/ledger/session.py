@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -13,7 +14,7 @@ from random import Random
 from typing import Any, Self
 
 from treadle.config import ModelSettings, Settings, check_sandbox, find_config, load_settings, secret_values
-from treadle.errors import UnknownNameError, UserError
+from treadle.errors import Caution, UnknownNameError, UserError
 from treadle.ledger.budget import Budget
 from treadle.ledger.caller import Caller
 from treadle.ledger.endpoint import Endpoint
@@ -32,9 +33,14 @@ from treadle.sandbox.base import Sandbox
 from treadle.store.base import RunRecord, Store
 from treadle.store.open import open_store
 from treadle.store.owner import owner
-from treadle.store.text import encode
+from treadle.store.text import decode, encode
 
 DEFAULT_CONCURRENCY = 32
+_SANDBOX = "sandbox"
+_OTHER_SANDBOX = (
+    "run {run} was begun with --sandbox {before} and goes on with --sandbox {now}: what programs came to so far was "
+    "measured in the other one"
+)
 _NEAR = 200
 """How many of the latest runs a mistyped id is compared with."""
 
@@ -173,6 +179,7 @@ class Session:
         seed: int = 0,
         fresh: int = 0,
         resume: str | None = None,
+        begun: float | None = None,
     ) -> Recording:
         """Begin a command's run.
 
@@ -185,6 +192,7 @@ class Session:
             seed: Seeds `Run.rng` and search strategies; never draws or splits.
             fresh: Which disjoint family of draws to take.
             resume: Go on with this run, under its id.
+            begun: The loop's time when the command began, where it prepared something first; its clock runs from there.
 
         Raises:
             UnknownNameError: When there is no run to resume.
@@ -194,16 +202,26 @@ class Session:
         caps = Budget(configured.usd, configured.calls, configured.tokens, configured.seconds).merged(
             budget or Budget()
         )
-        record = RunRecord(await self._new_id(), command, task, encode(spec or {}), owner(), time.time())
+        asked = encode({**(spec or {}), _SANDBOX: self.shared_sandbox.kind})
+        record = RunRecord(await self._new_id(), command, task, asked, owner(), time.time())
         earlier, finished = Earlier(), None
         if resume is not None:
-            begun = await self._resumable(resume, command)
-            record = replace(record, id=begun.id, started=begun.started, spec=begun.spec)
-            finished = begun if begun.ended_by == "done" else None
+            first = await self._resumable(resume, command)
+            self._warn_of_other_sandbox(first)
+            record = replace(record, id=first.id, started=first.started, spec=first.spec)
+            finished = first if first.ended_by == "done" else None
             earlier = await self.journal.read(lambda store: read_earlier(store, resume))
+        if begun is not None:
+            prepared = asyncio.get_running_loop().time() - begun
+            earlier = replace(earlier, seconds=earlier.seconds + prepared)
         recording = Recording(self, record, cast or Cast(), caps, seed, fresh)
         recording.resume(earlier, finished)
         return recording
+
+    def _warn_of_other_sandbox(self, first: RunRecord) -> None:
+        before, now = decode(first.spec).get(_SANDBOX), self.shared_sandbox.kind
+        if before not in (None, now):
+            warnings.warn(_OTHER_SANDBOX.format(run=first.id, before=before, now=now), Caution, stacklevel=3)
 
     async def _new_id(self) -> str:
         while True:

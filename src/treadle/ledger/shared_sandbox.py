@@ -6,11 +6,10 @@ import asyncio
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from treadle.config import SandboxSettings
-from treadle.errors import Caution, ProviderError, TreadleError
+from treadle.errors import Caution, ProviderError, TreadleError, UserError
 from treadle.sandbox.base import MIB, Command, ExecResult, Limits, Program, Sandbox, Surroundings, Traits
 
 NO_FILES: Mapping[str, bytes] = {}
@@ -18,6 +17,10 @@ ALONE = Surroundings()
 _LEAST_WIDTH = 2
 _UNPROTECTED = (
     "programs run unprotected (sandbox {name}): they can do whatever you can; `treadle doctor` says what isolates here"
+)
+_NOT_OPEN = (
+    "the sandbox is not open yet, so nobody knows its name, identity and traits: write `await run.sandbox.open()` "
+    "before you ask, or ask after the first `await run.sandbox.execute(...)`"
 )
 
 
@@ -47,7 +50,6 @@ class SharedSandbox:
         self.trusted = False
         self._given = given
         self._sandbox = None if isinstance(given, str) else given
-        self._traits: tuple[str, str, Traits] | None = None
         self._opening = asyncio.Lock()
         self._turns = asyncio.Semaphore(width or max(_LEAST_WIDTH, _cores()))
 
@@ -59,17 +61,19 @@ class SharedSandbox:
     @property
     def name(self) -> str:
         """The kind's name."""
-        return self._described()[0]
+        return self._known().name
 
     @property
     def identity(self) -> str:
-        """What results are remembered by."""
-        return self._described()[1]
+        """What results are remembered by: the sandbox's own words, and the packages that programs can import."""
+        from treadle.sandbox.layout import packages_digest
+
+        return f"{self._known().identity}, packages {packages_digest()}"
 
     @property
     def traits(self) -> Traits:
         """What it can do."""
-        return self._described()[2]
+        return self._known().traits
 
     async def open(self) -> Sandbox:
         """The sandbox itself, opened by whoever needs it first.
@@ -130,33 +134,16 @@ class SharedSandbox:
         if isinstance(self._given, str) and self._sandbox is not None:
             await self._sandbox.aclose()
 
-    def _described(self) -> tuple[str, str, Traits]:
-        sandbox = self._sandbox
-        if sandbox is not None:
-            return sandbox.name, sandbox.identity, sandbox.traits
-        if self._traits is None:
-            self._traits = _looked_at(self.kind)
-        return self._traits
+    def _known(self) -> Sandbox:
+        if self._sandbox is None:
+            raise UserError(_NOT_OPEN)
+        return self._sandbox
 
 
 async def _opened(kind: str) -> Sandbox:
     from treadle.sandbox.choose import open_sandbox
 
     return await open_sandbox(kind)
-
-
-def _looked_at(kind: str) -> tuple[str, str, Traits]:
-    """What a sandbox says of itself, for code that cannot wait until it is open; another loop opens it for that."""
-
-    async def look() -> tuple[str, str, Traits]:
-        sandbox = await _opened(kind)
-        try:
-            return sandbox.name, sandbox.identity, sandbox.traits
-        finally:
-            await sandbox.aclose()
-
-    with ThreadPoolExecutor(1, thread_name_prefix="treadle-sandbox") as thread:
-        return thread.submit(asyncio.run, look()).result()
 
 
 def _cores() -> int:

@@ -49,7 +49,10 @@ class CallEntry:
 
 @dataclass(slots=True)
 class ExecutionEntry:
-    """One program that was run; ``draw`` and ``key`` are ``None`` for what is not remembered."""
+    """One program that was run; ``draw`` and ``key`` are ``None`` for what is not remembered.
+
+    ``result`` is ``None`` for what was cut: it did not come to its end within its question.
+    """
 
     place: Path
     sandbox: str
@@ -57,8 +60,9 @@ class ExecutionEntry:
     draw: int | None
     key: str | None
     start: float
-    cached: bool
-    result: ExecResult
+    cached: bool = False
+    seconds: float = 0.0
+    result: ExecResult | None = None
 
     def document(self) -> dict[str, Any]:
         """The entry as JSON values."""
@@ -69,10 +73,12 @@ class ExecutionEntry:
             "draw": self.draw,
             "key": self.key,
             "start": round(self.start, 6),
-            "seconds": round(result.seconds, 6),
+            "seconds": round(self.seconds, 6),
             "cached": self.cached,
-            "status": result.status,
+            "status": "cut" if result is None else result.status,
         }
+        if result is None:
+            return entry
         if result.exit_code is not None:
             entry["exit_code"] = result.exit_code
         if result.signal is not None:

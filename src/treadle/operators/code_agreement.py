@@ -9,14 +9,15 @@ from dataclasses import replace
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.candidate import Candidate
-from treadle.operators.code_generate import code_text
+from treadle.operators.code_generate import as_program, code_text
 from treadle.operators.executed_tests import passed, run_code_tests
 from treadle.operators.fitting import followed
 from treadle.operators.player import Player
 from treadle.operators.ties import best_scored
 from treadle.operators.turns import Turns, tagged, with_last_turn
 from treadle.parsing.asserts import asserts, expression
-from treadle.parsing.fences import defined_names, syntax_tree
+from treadle.parsing.fences import syntax_tree
+from treadle.parsing.python_names import defined_names
 from treadle.parsing.templates import Template
 from treadle.sandbox.base import Limits
 
@@ -66,17 +67,26 @@ async def write_code_tests(
         return ()
     told = f"{instruction or WRITING}\n\n{FORM.fill(count=str(most), entry_point=name)}"
     turns = with_last_turn(problem, f"{tagged('task', code_text(problem))}\n\n{told}")
-    replies = await run.gather(_ask(turns, draw, run, player) for draw in range(n))
-    found = _usable(problem, name, replies)
-    if not found:
-        run.note("asked again", reason="no test case can be used")
-        turns = followed(turns, replies[0], AGAIN.fill(count=str(most), entry_point=name), player, run)
-        found = _usable(problem, name, [await _ask(turns, n, run, player)])
-    if not found:
-        run.note("fallback", reason="no test case can be used", to="no test cases")
+    again = AGAIN.fill(count=str(most), entry_point=name)
+    found = (await _written(problem, name, turns, again, n, run, player))[:most]
+    if found:
+        run.note("test cases", tests=found)
     else:
-        run.note("test cases", tests=found[:most])
-    return tuple(found[:most])
+        run.note("fallback", reason="no test case can be used", to="no test cases")
+    return tuple(found)
+
+
+async def _written(
+    problem: Problem, entry_point: str, turns: Turns, again: str, n: int, run: Run, player: Player
+) -> list[str]:
+    """The test cases of n draws, or of one more ask where they hold none."""
+    replies = await run.gather(_ask(turns, draw, run, player) for draw in range(n))
+    found = _usable(problem, entry_point, replies)
+    if found:
+        return found
+    run.note("asked again", reason="no test case can be used")
+    asked = followed(turns, replies[0], again, player, run)
+    return _usable(problem, entry_point, [await _ask(asked, n, run, player)])
 
 
 async def _ask(turns: Turns, draw: int, run: Run, player: Player) -> str:
@@ -107,8 +117,8 @@ async def rank_by_agreement(
 
     Every candidate is run on every test. Those that pass the same tests are a consensus set, whose score is the number
     of its candidates times the number of the tests that they pass. Above that score stands how many public tests a
-    candidate passes. Equal ones stand in the order of `treadle.operators.ties.tie_order`. `Candidate.checks` are
-    the tests, in their order.
+    candidate passes, and above that whether it is a sound program. Equal ones stand in the order of
+    `treadle.operators.ties.tie_order`. `Candidate.checks` are the tests, in their order.
 
     Args:
         problem: The question; its public tests, where it has some, are run as well.
@@ -129,12 +139,17 @@ async def rank_by_agreement(
         run_code_tests(problem, each, both, run=run, kind="public and written", limits=limits) for each in given
     )
     results = [passed(report) for report in reports]
+    scores = _scores([as_program(problem, each) is not None for each in given], results, len(public))
     written = [result[len(public) :] for result in results]
-    sizes = Counter(written)
-    most = 1 + len(given) * len(tests)
-    scores = [
-        most * sum(result[: len(public)]) + sizes[own] * sum(own) for result, own in zip(results, written, strict=True)
-    ]
-    run.note("consensus", sets=[[count, sum(own)] for own, count in sizes.most_common()])
+    run.note("consensus", sets=[[count, sum(own)] for own, count in Counter(written).most_common()])
     checked = [replace(each, checks=own) for each, own in zip(given, written, strict=True)]
     return best_scored(problem, checked, scores, top_k, run=run)
+
+
+def _scores(sound: Sequence[bool], results: Sequence[tuple[bool, ...]], public: int) -> list[int]:
+    """One number for soundness, then public tests passed, then the score of the consensus set."""
+    sizes = Counter(result[public:] for result in results)
+    most = 1 + len(results) * (len(results[0]) - public)
+    firsts = [(public + 1) * is_sound + sum(result[:public]) for is_sound, result in zip(sound, results, strict=True)]
+    agreed = [sizes[result[public:]] * sum(result[public:]) for result in results]
+    return [most * first + own for first, own in zip(firsts, agreed, strict=True)]

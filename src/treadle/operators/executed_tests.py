@@ -10,10 +10,11 @@ from typing import Any, cast
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.candidate import Candidate
-from treadle.operators.code_generate import source
+from treadle.operators.code_generate import as_program, source
 from treadle.operators.ties import best_scored
-from treadle.parsing.fences import defined_names, syntax_tree
+from treadle.parsing.fences import syntax_tree
 from treadle.parsing.program_forms import normal_form
+from treadle.parsing.python_names import defined_names
 from treadle.sandbox.base import Limits
 from treadle.sandbox.code_tests import CodeReport, CodeTests, run_tests
 
@@ -58,16 +59,16 @@ async def run_code_tests(
         limits: Of the whole run; those of the sandbox where they are not given.
     """
     program = source(problem, candidate)
-    code_tests = CodeTests(
-        tuple(tests),
-        entry_points=_entry_points(problem, program, tests),
-        setup=str(problem.fields.get("setup") or ""),
-        modules=_modules(problem.fields.get("modules")),
-    )
+    code_tests = _code_tests(problem, program, tests)
+    await run.sandbox.open()
     within = limits or run.sandbox.limits
-    report = await run_tests(
-        run.sandbox, program, code_tests, limits=within, seconds_per_test=min(SECONDS_PER_TEST, within.seconds)
-    )
+    per_test = min(SECONDS_PER_TEST, within.seconds)
+    report = await run_tests(run.sandbox, program, code_tests, limits=within, seconds_per_test=per_test)
+    _note(candidate, kind, report, run)
+    return report
+
+
+def _note(candidate: Candidate, kind: str, report: CodeReport, run: Run) -> None:
     fault = report.first_fault
     run.note(
         "tested",
@@ -78,17 +79,22 @@ async def run_code_tests(
         verdicts=[outcome.verdict for outcome in report.outcomes],
         reason="" if fault is None else fault.reason[:_REASON],
     )
-    return report
 
 
-def _entry_points(problem: Problem, program: str, tests: Sequence[str]) -> tuple[str, ...]:
-    """The entry point, and whatever else of the program the tests name."""
+def _code_tests(problem: Problem, program: str, tests: Sequence[str]) -> CodeTests:
+    setup = str(problem.fields.get("setup") or "")
+    names = _entry_points(problem, program, (setup, *tests))
+    return CodeTests(tuple(tests), names, setup, modules=_modules(problem.fields.get("modules")))
+
+
+def _entry_points(problem: Problem, program: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """The entry point, and whatever else the setup (the first text) and the tests take from the program."""
     tree = syntax_tree(program)
-    defined = set[str]() if tree is None else defined_names(tree)
-    trees = [tree for test in tests if (tree := syntax_tree(test)) is not None]
-    used = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    defined = set[str]() if tree is None else defined_names(tree, imports=False)
+    before, *rest = [syntax_tree(text) or ast.Module([], []) for text in texts]
+    used = {node.id for tree in (before, *rest) for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names = [problem.entry_point] if problem.entry_point else []
-    return tuple(dict.fromkeys([*names, *sorted(used & defined)]))
+    return tuple(dict.fromkeys([*names, *sorted((used & defined) - defined_names(before))]))
 
 
 def _modules(given: Any) -> Mapping[str, str]:
@@ -105,9 +111,10 @@ async def select_by_tests(
 ) -> tuple[Candidate, ...]:
     """The candidates in the order of how many public tests they pass, with `Candidate.checks`.
 
-    All are run at once. Of candidates that pass as many, the one whose program more of the others wrote as well (but
-    for comments and layout) stands first; still equal ones stand in the order of `treadle.operators.ties.tie_order`.
-    Without public tests nothing is run and the order given stands, which is noted.
+    All are run at once. Those without a sound program stand last. Of candidates that pass as many, the one whose
+    program more of the others wrote as well (but for comments and layout) stands first; still equal ones stand in the
+    order of `treadle.operators.ties.tie_order`. Without public tests nothing is run and the order given stands, which
+    is noted.
 
     Args:
         problem: The question.
@@ -124,7 +131,9 @@ async def select_by_tests(
     reports = await run.gather(run_public_tests(problem, each, run=run, limits=limits) for each in given)
     checked = [replace(each, checks=passed(report)) for each, report in zip(given, reports, strict=True)]
     forms = [normal_form(each.text) for each in given]
-    scores = [report.passed + forms.count(own) / (1 + len(given)) for report, own in zip(reports, forms, strict=True)]
+    sound = [1 + len(problem.public_tests) if as_program(problem, each) else 0 for each in given]
+    shares = [forms.count(own) / (1 + len(given)) if own else 0.0 for own in forms]
+    scores = [first + report.passed + share for first, report, share in zip(sound, reports, shares, strict=True)]
     return best_scored(problem, checked, scores, top_k, run=run)
 
 

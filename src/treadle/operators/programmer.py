@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
+from treadle.models.base import Completion
 from treadle.operators.fitting import followed
 from treadle.operators.player import Player
-from treadle.operators.turns import tagged, task_text, with_last_turn
+from treadle.operators.turns import Turns, tagged, task_text, with_last_turn
 from treadle.parsing.reply_programs import fault, program
 from treadle.parsing.templates import Template
 from treadle.sandbox.base import ExecResult, Limits, Program
@@ -77,26 +78,33 @@ async def programmer(
         limits: Of each run; those of the sandbox where they are not given.
     """
     run = run.child("programmer")
-    material = [tagged("task", task_text(problem))]
-    if analysis.strip():
-        material.append(tagged("analysis", analysis))
-    first = with_last_turn(problem, "\n\n".join([*material, instruction or WRITING]))
+    first = _turns(problem, analysis, instruction or WRITING)
     turns, result = first, Programmed("", "", False)
     for attempt in range(tries):
         completion = await player.ask(run, turns, draw=attempt, keep_truncated=True)
-        code = program(completion.text, ENTRY_POINT)
-        wrong = "The reply was cut: be shorter." if completion.finish_reason == "length" else fault(code, ENTRY_POINT)
-        if code is None or wrong is not None:
-            result = Programmed(code or "", wrong or "", False)
-            words = AGAIN.fill(fault=result.output)
-        else:
-            result = await run_program(code, run=run, limits=limits)
-            words = ERROR.fill(error=tagged("error", result.output))
+        result, words = await _executed(completion, run, limits)
         if result.ok:
             break
         run.note("failed", attempt=attempt, reason=result.output[:300])
         turns = followed(first, completion.text, words, player, run)
     return result
+
+
+def _turns(problem: Problem, analysis: str, told: str) -> Turns:
+    material = [tagged("task", task_text(problem))]
+    if analysis.strip():
+        material.append(tagged("analysis", analysis))
+    return with_last_turn(problem, "\n\n".join([*material, told]))
+
+
+async def _executed(completion: Completion, run: Run, limits: Limits | None) -> tuple[Programmed, str]:
+    """What came of the program in a reply, and what to say of it where it gave no answer."""
+    code = program(completion.text, ENTRY_POINT)
+    wrong = "The reply was cut: be shorter." if completion.finish_reason == "length" else fault(code, ENTRY_POINT)
+    if code is None or wrong is not None:
+        return Programmed(code or "", wrong or "", False), AGAIN.fill(fault=wrong or "")
+    result = await run_program(code, run=run, limits=limits)
+    return result, ERROR.fill(error=tagged("error", result.output))
 
 
 async def run_program(code: str, *, run: Run, limits: Limits | None = None) -> Programmed:

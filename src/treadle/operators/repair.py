@@ -60,6 +60,7 @@ async def repair_by_tests(
     retries: int = RETRIES,
     player: Player = WRITER,
     instruction: str | None = None,
+    report: CodeReport | None = None,
 ) -> Tested:
     """The candidate, written anew until it passes the public tests (AFlow's Test operator, arXiv 2410.10762).
 
@@ -75,33 +76,41 @@ async def repair_by_tests(
         retries: How often the program may be written anew.
         player: Who writes.
         instruction: What to do about the failures, in place of `REFLECT`.
+        report: What the public tests said of the candidate, where they were run already.
     """
     run = run.child("repair_by_tests")
     if not problem.public_tests:
         run.note("fallback", reason="the question has no public tests", to="the program as it is")
         return Tested(candidate)
-    best = await _tested(problem, candidate, run)
+    best = await _tested(problem, candidate, run, report)
     for attempt in range(retries):
         if best.passed or best.report is None:
             break
-        new = await rewrite(
-            problem, best.candidate, problem.public_tests, best.report.outcomes,
-            run=run, draw=attempt, player=player, instruction=instruction,
-        )  # fmt: skip
-        if new is None:
-            continue
-        tested = await _tested(problem, replace(new, id=f"{candidate.id}.{attempt + 1}"), run)
-        if tested.report is not None and tested.report.passed >= best.report.passed:
-            best = tested
-        else:
-            run.note("dropped", candidate=tested.candidate.id, failure="wrong", reason="it passes fewer tests")
+        best = await _improved(problem, best, candidate.id, attempt, run, player, instruction)
     if not best.passed:
         run.note("not repaired", candidate=best.candidate.id)
     return best
 
 
-async def _tested(problem: Problem, candidate: Candidate, run: Run) -> Tested:
-    report = await run_public_tests(problem, candidate, run=run)
+async def _improved(
+    problem: Problem, best: Tested, name: str, attempt: int, run: Run, player: Player, instruction: str | None
+) -> Tested:
+    """The program after one retry: the new one, or the one before."""
+    before = best.report
+    assert before is not None
+    shown = (problem, best.candidate, problem.public_tests, before.outcomes)
+    new = await rewrite(*shown, run=run, draw=attempt, player=player, instruction=instruction)
+    if new is None:
+        return best
+    tested = await _tested(problem, replace(new, id=f"{name}.{attempt + 1}"), run)
+    if tested.report is not None and tested.report.passed >= before.passed:
+        return tested
+    run.note("dropped", candidate=tested.candidate.id, failure="wrong", reason="it passes fewer tests")
+    return best
+
+
+async def _tested(problem: Problem, candidate: Candidate, run: Run, report: CodeReport | None = None) -> Tested:
+    report = report or await run_public_tests(problem, candidate, run=run)
     if not was_run(report):
         reason = report.execution.reason or "the sandbox ran no test"
         run.note("fallback", reason=reason, to="the program as it is")

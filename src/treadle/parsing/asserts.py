@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 import textwrap
 from collections.abc import Collection, Iterator
 
 from treadle.parsing.fences import syntax_tree
+from treadle.parsing.python_names import free_names
 from treadle.parsing.thinking import without_thinking
 
-_BUILTINS = frozenset(dir(builtins))
 _START = re.compile(r"^(?P<lead>[ \t]*(?:(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+)?`?)(?=assert\b)", re.MULTILINE)
 _MOST_LINES = 20
 _MOST_CHARACTERS = 4000
@@ -33,10 +32,10 @@ def asserts(reply: str, entry_point: str, known: Collection[str] = ()) -> list[s
     Returns:
         Each as one line of Python, in their order.
     """
-    allowed = {entry_point, *known, *_BUILTINS}
+    allowed = {entry_point, *known}
     unique: dict[str, ast.expr] = {}
     for statement in _statements(without_thinking(reply)):
-        if _calls(statement.test, entry_point) and _free(statement.test) <= allowed:
+        if _calls(statement.test, entry_point) and free_names(statement.test) <= allowed:
             unique.setdefault(ast.dump(statement.test), statement.test)
     return [text for test in unique.values() if (text := _text(test))]
 
@@ -81,13 +80,6 @@ def _calls(test: ast.expr, entry_point: str) -> bool:
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point
         for node in ast.walk(test)
     )
-
-
-def _free(test: ast.expr) -> set[str]:
-    names = [node for node in ast.walk(test) if isinstance(node, ast.Name)]
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    bound |= {node.arg for node in ast.walk(test) if isinstance(node, ast.arg)}
-    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - bound
 
 
 def _text(test: ast.expr) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Collection, Iterator
 
 from treadle.parsing.fences import syntax_tree
+from treadle.parsing.python_names import BUILTINS
 
 _PROMPT = re.compile(r"^(?P<indent>\s*)>>>\s?(?P<source>.*)$")
 _MORE = re.compile(r"^\s*\.\.\.(?:\s(?P<source>.*))?$")
@@ -31,7 +31,7 @@ def documented_asserts(text: str, entry_point: str, known: Collection[str] = ())
     Returns:
         Statements ``assert f(1) == 2``, each once, in their order.
     """
-    names = {entry_point, *known, *dir(builtins)}
+    names = {entry_point, *known, *BUILTINS}
     lines = text.splitlines()
     pairs = [*_prompted(lines), *_pointed(lines, entry_point)]
     found = (_assertion(source, expected, entry_point, names) for _, source, expected in sorted(pairs))

@@ -7,8 +7,12 @@ import re
 import warnings
 from dataclasses import dataclass
 
-_OPEN = re.compile(r"(?P<indent> {0,3})(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<mark>[^\n]*)$")
-_CLOSE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})[ \t]*$")
+from treadle.parsing.python_names import defined_names, module_nodes
+
+_ITEM = re.compile(r" {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?P<gap> {1,4}(?=\S)|$)")
+_OPEN = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<mark>[^\n]*)$")
+_CLOSE = re.compile(r" *(?P<fence>`{3,}|~{3,})[ \t]*$")
+_BYTE_ORDER_MARK = "\ufeff"
 _ALIASES = {
     "py": "python",
     "python3": "python",
@@ -37,30 +41,41 @@ class Block:
     closed: bool
 
 
-def blocks(text: str) -> list[Block]:
-    """Find the fenced blocks of a reply, paired as CommonMark 0.31 (section 4.5) does.
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    """What opened a block: its characters, where they and the text of the list item begin, and the words behind."""
 
-    A fence stands at the start of a line behind at most three spaces; it is closed by the same character, at least as
-    often, with nothing after it. So backticks inside a line, and shorter fences inside a longer one, are text.
+    characters: str
+    indent: int
+    item: int
+    mark: str
+
+
+def blocks(text: str) -> list[Block]:
+    """Find the fenced blocks of a reply, paired as CommonMark 0.31 (sections 4.5 and 5.2) does.
+
+    A fence stands at the start of a line, or of the text of a list item, behind at most three spaces; it is closed by
+    the same character, at least as often, with nothing after it. So backticks inside a line, and shorter fences inside
+    a longer one, are text.
 
     Args:
         text: A reply.
     """
     found: list[Block] = []
-    opening: re.Match[str] | None = None
+    opening: _Fence | None = None
     content: list[str] = []
+    items: list[int] = []
     for line in _lines(text):
         bare = line.rstrip("\r\n")
         if opening is None:
-            opening = _OPEN.match(bare)
-            content = []
-        elif _closes(bare, opening["fence"]):
-            found.append(Block(_language(opening["mark"]), "".join(content), True))
+            opening, content = _opening(bare, items), []
+        elif _closes(bare, opening):
+            found.append(Block(_language(opening.mark), "".join(content), True))
             opening = None
         else:
-            content.append(_dedented(line, len(opening["indent"])))
+            content.append(_dedented(line, opening.indent))
     if opening is not None:
-        found.append(Block(_language(opening["mark"]), "".join(content), False))
+        found.append(Block(_language(opening.mark), "".join(content), False))
     return found
 
 
@@ -68,12 +83,13 @@ def code(text: str, entry_point: str | None = None, language: str = "python") ->
     """Choose the program of a reply.
 
     A text that is valid code as it stands is the program. Otherwise a block of the language (or without one) that
-    defines the entry point, valid ones first; then, also where no entry point is asked, a block of the language; then a
-    block without a language that is valid code. Where two qualify the last one wins.
+    defines the entry point, valid ones first, and of those the ones that write it out as a function or class; then,
+    also where no entry point is asked, a block of the language; then a block without a language that is valid code.
+    Where two qualify the last one wins. A byte order mark at the beginning is no part of a program.
 
     Args:
         text: A reply.
-        entry_point: The function, class or variable that the program has to define at its top level.
+        entry_point: The function, class or variable that the program has to define (`defined_names`).
         language: The language wanted; ``py`` and ``python3`` are ``python``. Only Python is checked for validity.
 
     Returns:
@@ -81,25 +97,22 @@ def code(text: str, entry_point: str | None = None, language: str = "python") ->
     """
     wanted = _ALIASES.get(language.casefold(), language.casefold())
     is_python = wanted == "python"
-    if is_python and _is_program(text, entry_point):
-        return text
-    found = blocks(text)
-    labelled = [block.code for block in found if _ALIASES.get(block.language, block.language) == wanted]
-    plain = [block.code for block in found if not block.language]
+    if is_python and _is_program(bare := text.removeprefix(_BYTE_ORDER_MARK), entry_point):
+        return bare
+    found = [(_ALIASES.get(block.language, block.language), _content(block)) for block in blocks(text)]
     if entry_point is not None and is_python:
         defining = [
-            block.code
-            for block in found
-            if (not block.language or _ALIASES.get(block.language, block.language) == wanted)
-            and _defines(block.code, entry_point)
+            program for named, program in found if named in ("", wanted) and tries_to_define(program, entry_point)
         ]
         if defining:
             valid = [program for program in defining if syntax_tree(program) is not None]
-            return (valid or defining)[-1]
+            written = [program for program in valid if _writes(program, entry_point)]
+            return (written or valid or defining)[-1]
+    labelled = [program for named, program in found if named == wanted]
     if labelled:
         return labelled[-1]
-    valid = [program for program in plain if _is_program(program, None)] if is_python else plain
-    return valid[-1] if valid else None
+    plain = [program for named, program in found if not named and (not is_python or _is_program(program, None))]
+    return plain[-1] if plain else None
 
 
 def fenced(text: str, language: str = "python") -> str:
@@ -131,21 +144,17 @@ def syntax_tree(program: str) -> ast.Module | None:
         return None
 
 
-def defined_names(tree: ast.Module) -> set[str]:
-    """The functions, classes and variables that a program defines at its top level.
+def tries_to_define(program: str, entry_point: str) -> bool:
+    """Whether a text defines a name at its top level, or would if it were no faulty Python.
 
     Args:
-        tree: A program.
+        program: Any text.
+        entry_point: A function, class or variable.
     """
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(statement.name)
-        elif isinstance(statement, ast.Assign):
-            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            names.add(statement.target.id)
-    return names
+    tree = syntax_tree(program)
+    if tree is not None:
+        return entry_point in defined_names(tree)
+    return re.search(rf"^(?:async +)?(?:def|class) +{re.escape(entry_point)}\b", program, re.MULTILINE) is not None
 
 
 def _lines(text: str) -> list[str]:
@@ -154,9 +163,26 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _closes(line: str, fence: str) -> bool:
+def _opening(line: str, items: list[int]) -> _Fence | None:
+    """The fence that a line opens. ``items``: where the text of each list item begins in which the next line stands."""
+    if not line.strip():
+        return None
+    while items and _spaces(line) < items[-1]:
+        items.pop()
+    begin = items[-1] if items else 0
+    while item := _ITEM.match(line, begin):
+        begin = item.end() + (not item["gap"])
+        items.append(begin)
+    fence = _OPEN.match(line, begin)
+    return None if fence is None else _Fence(fence["fence"], fence.start("fence"), begin, fence["mark"])
+
+
+def _closes(line: str, opening: _Fence) -> bool:
     closing = _CLOSE.match(line)
-    return closing is not None and closing["fence"][0] == fence[0] and len(closing["fence"]) >= len(fence)
+    if closing is None or _spaces(line) > opening.item + 3:
+        return False
+    fence = closing["fence"]
+    return fence[0] == opening.characters[0] and len(fence) >= len(opening.characters)
 
 
 def _language(mark: str) -> str:
@@ -165,8 +191,11 @@ def _language(mark: str) -> str:
 
 
 def _dedented(line: str, indent: int) -> str:
-    spaces = len(line) - len(line.lstrip(" "))
-    return line[min(spaces, indent) :]
+    return line[min(_spaces(line), indent) :]
+
+
+def _spaces(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _is_program(text: str, entry_point: str | None) -> bool:
@@ -178,8 +207,12 @@ def _is_program(text: str, entry_point: str | None) -> bool:
     return any(not isinstance(statement, ast.Expr) or isinstance(statement.value, ast.Call) for statement in tree.body)
 
 
-def _defines(program: str, entry_point: str) -> bool:
+def _content(block: Block) -> str:
+    return block.code.removeprefix(_BYTE_ORDER_MARK)
+
+
+def _writes(program: str, entry_point: str) -> bool:
+    """Whether it holds the function itself: an example of its use may import it, or give its result its name."""
     tree = syntax_tree(program)
-    if tree is not None:
-        return entry_point in defined_names(tree)
-    return re.search(rf"^(?:async +)?(?:def|class) +{re.escape(entry_point)}\b", program, re.MULTILINE) is not None
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return any(isinstance(node, kinds) and node.name == entry_point for node in (module_nodes(tree) if tree else ()))

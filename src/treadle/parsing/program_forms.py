@@ -7,6 +7,7 @@ import textwrap
 from hashlib import blake2b
 
 from treadle.parsing.fences import blocks, code, syntax_tree
+from treadle.parsing.python_names import module_nodes
 from treadle.parsing.thinking import without_thinking
 
 _INDENT = "    "
@@ -15,7 +16,7 @@ _INDENT = "    "
 def signature(program: str, name: str) -> str:
     """How a function of a program is called, such as ``add(a, b=0)``; its name alone where that cannot be read."""
     tree = syntax_tree(program)
-    for node in tree.body if tree else ():
+    for node in module_nodes(tree) if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return f"{name}({ast.unparse(node.args)})"
     return name

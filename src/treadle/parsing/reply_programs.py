@@ -6,7 +6,8 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
-from treadle.parsing.fences import blocks, code, defined_names, syntax_tree
+from treadle.parsing.fences import blocks, code, syntax_tree, tries_to_define
+from treadle.parsing.python_names import defined_names, free_names
 from treadle.parsing.thinking import without_thinking
 
 INDENT = "    "
@@ -15,9 +16,10 @@ INDENT = "    "
 def program(text: str, entry_point: str | None = None, header: str = "") -> str | None:
     """Read the program of a reply.
 
-    Thoughts are taken out first; `treadle.parsing.fences.code` chooses. Where the question itself is the head of a
-    program (HumanEval), a reply that holds the body alone is put behind it, and imports and functions of the head that
-    the program lacks are put before it.
+    Thoughts are taken out first; `treadle.parsing.fences.code` chooses. Blocks before the one chosen that define names
+    which it uses and lacks (imports, functions) are put before it. Where the question itself is the head of a program
+    (HumanEval), a reply that holds the body alone is put behind it, and imports and functions of the head that the
+    program lacks are put before it; what defines the entry point itself is never taken for a body.
 
     Args:
         text: A reply.
@@ -29,11 +31,15 @@ def program(text: str, entry_point: str | None = None, header: str = "") -> str 
     """
     said = without_thinking(text)
     found = code(said, entry_point)
-    if entry_point is None or not header:
+    if entry_point is None:
         return found
     if found is not None and fault(found, entry_point) is None:
-        return _with_head(found, header, entry_point)
+        whole = _with_blocks_before(found, said, entry_point)
+        return _with_head(whole, header, entry_point) if header else whole
+    if not header:
+        return found
     bodies = [block.code for block in reversed(blocks(said))] or [said]
+    bodies = [body for body in bodies if not tries_to_define(textwrap.dedent(body), entry_point)]
     completed = (whole for body in bodies for whole in _completions(header, body))
     return next((whole for whole in completed if _is_complete(whole, entry_point)), found)
 
@@ -43,7 +49,7 @@ def fault(program: str | None, entry_point: str | None = None) -> str | None:
 
     Args:
         program: What was read, if anything.
-        entry_point: The function, class or variable that it has to define at its top level.
+        entry_point: The function, class or variable that it has to define at its top level (`defined_names`).
     """
     if program is None:
         return "There is no Python program."
@@ -59,10 +65,25 @@ def _where(program: str) -> str:
     try:
         ast.parse(program)
     except SyntaxError as error:
-        return f" (line {error.lineno}: {error.msg})"
+        return f" ({error.msg})" if error.lineno is None else f" (line {error.lineno}: {error.msg})"
     except (ValueError, RecursionError, MemoryError) as error:
         return f" ({error})" if str(error) else ""
     return ""
+
+
+def _with_blocks_before(program: str, reply: str, entry_point: str) -> str:
+    """The program behind those earlier blocks of the reply that define names which it, or they, use and lack."""
+    written = [block.code for block in blocks(reply)]
+    tree = syntax_tree(program)
+    if tree is None or program not in written or any(_is_future(statement) for statement in tree.body):
+        return program
+    whole, lacking = program, free_names(tree)
+    for earlier in reversed(written[: written.index(program)]):
+        part = syntax_tree(earlier) if lacking else None
+        defined = set[str]() if part is None else defined_names(part)
+        if part is not None and defined & lacking and entry_point not in defined:
+            whole, lacking = f"{earlier.rstrip()}\n\n\n{whole}", (lacking - defined) | free_names(part)
+    return whole
 
 
 def _with_head(program: str, header: str, entry_point: str) -> str:
@@ -70,11 +91,11 @@ def _with_head(program: str, header: str, entry_point: str) -> str:
     head = syntax_tree(header) or syntax_tree(f"{header.rstrip()}\n{INDENT}pass\n")
     if tree is None or head is None or any(_is_future(statement) for statement in tree.body):
         return program
-    own = {name for statement in tree.body for name in _bound(statement)}
+    own = defined_names(tree)
     lacking = [
         ast.get_source_segment(header, statement)
         for statement in head.body
-        if (names := _bound(statement)) and entry_point not in names and not names <= own
+        if (names := defined_names(statement)) and entry_point not in names and not names <= own
     ]
     kept = [source for source in lacking if source]
     return "\n".join([*kept, "", program]) if kept else program
@@ -82,12 +103,6 @@ def _with_head(program: str, header: str, entry_point: str) -> str:
 
 def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
-    return defined_names(ast.Module([statement], []))
 
 
 def _completions(header: str, body: str) -> Iterator[str]:

@@ -116,12 +116,14 @@ class Traits:
         commands: Whether it runs a `Command`; else programs only.
         processes: Whether work may start processes of its own.
         folders: Whether it takes `Surroundings`.
+        inputs: Whether it takes files and standard input.
     """
 
     isolated: bool = True
     commands: bool = True
     processes: bool = True
     folders: bool = True
+    inputs: bool = True
 
 
 class Sandbox(Protocol):

@@ -13,11 +13,10 @@ from typing import Any
 
 from treadle.errors import SandboxError
 from treadle.sandbox.layout import DEVICES, Layout
-from treadle.sandbox.linux import LinuxSandbox, Wrapped, sealed
+from treadle.sandbox.linux import CAPABILITIES, LinuxSandbox, Wrapped
+from treadle.sandbox.sealed import sealed
 
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
-# What the inside needs to make cells and to become another user; it drops them all before work starts.
-_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_CHOWN", "CAP_KILL", "CAP_SYS_PTRACE")
 _AS_ROOT = ("CAP_DAC_OVERRIDE", "CAP_FOWNER")
 
 
@@ -50,7 +49,7 @@ class Bubblewrap(LinuxSandbox):
         argv = [self._bwrap, *_NAMESPACES, "--die-with-parent", "--as-pid-1", "--hostname", "sandbox"]
         if plan["network"] != "host":
             argv.append("--unshare-net")
-        capabilities = _CAPABILITIES
+        capabilities = CAPABILITIES
         if os.geteuid() == 0:
             capabilities += _AS_ROOT
         else:

@@ -13,6 +13,7 @@ import msgspec
 from treadle.errors import SandboxError
 from treadle.sandbox import bundle
 from treadle.sandbox.base import ExecResult, Limits, Program, Sandbox
+from treadle.sandbox.tested_names import tested_names
 
 Verdict = Literal["passed", "failed", "error", "timed_out", "crashed", "not_run"]
 """What one test came to.
@@ -117,9 +118,8 @@ async def run_tests(
 ) -> CodeReport:
     """Run tests against a program.
 
-    The tests run in one process, the program in another that is forked before the tests are read and answers calls
-    over a socket with plain values; see `treadle.sandbox.guest.wire`. In a sandbox without processes both share an
-    interpreter (``CodeReport.separate``).
+    The tests run in one process; the program in another that answers calls with plain values, see
+    `treadle.sandbox.guest.wire`. Without processes both share an interpreter (``CodeReport.separate``).
 
     Args:
         sandbox: Where both run.
@@ -138,19 +138,8 @@ async def run_tests(
         return CodeReport((), ExecResult("ok"))
     separate = sandbox.traits.processes
     guests = bundle.PYTEST if tests.framework == "pytest" else bundle.SEPARATE
-    job = {
-        "source": _text(program),
-        "name": tests.module or "solution",
-        "modules": {name: _text(text) for name, text in tests.modules.items()},
-        "entries": list(dict.fromkeys(tests.entry_points)),
-    }
-    plan = {
-        **_plan(tests),
-        "entries": job["entries"],
-        "seconds": limits.seconds - min(_MARGIN, limits.seconds / 10),
-        "seconds_per_test": seconds_per_test,
-        "stop_at_first": stop_at_first,
-    }
+    job = _job(program, tests)
+    plan = _plan(tests, job, limits.seconds) | {"seconds_per_test": seconds_per_test, "stop_at_first": stop_at_first}
     plan["run"] = _mark(job, plan)
     execution = await sandbox.execute(
         Program(bundle.LOADER),
@@ -160,8 +149,21 @@ async def run_tests(
     return CodeReport(_outcomes(execution, plan["run"], len(tests.tests)), execution, separate)
 
 
-def _plan(tests: CodeTests) -> dict[str, Any]:
+def _job(program: str, tests: CodeTests) -> dict[str, Any]:
+    """What the program's process is told: of the tests no more than which names they use."""
     return {
+        "source": _text(program),
+        "name": tests.module or "solution",
+        "modules": {name: _text(text) for name, text in tests.modules.items()},
+        "entries": tested_names(tests.module, tests.entry_points, tests.tests, tests.setup),
+    }
+
+
+def _plan(tests: CodeTests, job: dict[str, Any], seconds: float) -> dict[str, Any]:
+    return {
+        "names": job["entries"],
+        "seconds": seconds - min(_MARGIN, seconds / 10),
+        "entries": list(dict.fromkeys(tests.entry_points)),
         "tests": [_text(test) for test in tests.tests],
         "setup": _text(tests.setup),
         "check": tests.check,

@@ -112,7 +112,8 @@ class Container:
             return
         said = await self._ask(*_VERSION[self.name])
         if said.exit_code != 0:
-            raise SandboxError(f"no {self.name} engine answers: {said.stderr.strip() or 'no reason given'}")
+            why = said.stderr.strip() or "no reason given"
+            raise SandboxError(f"no {self.name} engine answers: {why}; start it, or name another sandbox")
         image = await self._ask("image", "inspect", "--format", "{{.Id}}", self.image)
         if image.exit_code != 0:
             raise SandboxError(f"{self.name} has no image {self.image}; fetch it with `{self.name} pull {self.image}`")
@@ -129,7 +130,7 @@ class Container:
         surroundings: Surroundings = _NOTHING,
     ) -> ExecResult:
         """Run a piece of work to its end; see `treadle.sandbox.base.Sandbox`."""
-        fault = fault_of(work, files, surroundings)
+        fault = fault_of(work, files, surroundings, limits)
         if fault:
             return ExecResult("refused", reason=fault)
         try:

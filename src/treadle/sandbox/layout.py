@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import site
 import sys
+import sysconfig
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +21,7 @@ _SETTINGS = (
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
 )
+_OF_AN_INSTALLER = (".dist-info", ".egg-info")
 _OF_AN_INTERPRETER = ("bin", "lib", "lib64", "include", "pyvenv.cfg")
 DEVICES = ("null", "full", "random", "urandom")
 """Not ``zero``: mapped by several, it is memory that counts for nobody."""
@@ -63,6 +67,23 @@ def system_layout(user: int) -> Layout:
     )
     folders = dict.fromkeys((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
     return Layout(tuple(dict.fromkeys(shown)), tuple(links), texts, sys.executable, ":".join(folders))
+
+
+@cache
+def packages_digest() -> str:
+    """A short digest of what is installed beside the interpreter: names and versions, Treadle itself left out.
+
+    They are read from the names of the folders that installers write, which takes a millisecond.
+    """
+    folders = [Path(folder) for folder in dict.fromkeys((*site.getsitepackages(), sysconfig.get_path("purelib")))]
+    names = {
+        entry.name
+        for folder in folders
+        if folder.is_dir()
+        for entry in folder.iterdir()
+        if entry.suffix in _OF_AN_INSTALLER and not entry.name.startswith("treadle-")
+    }
+    return hashlib.sha256("\n".join(sorted(names)).encode(errors="surrogateescape")).hexdigest()[:12]
 
 
 def _interpreter() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import platform
 import subprocess
@@ -10,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -30,10 +28,12 @@ from treadle.sandbox.layout import GUEST, Layout, system_layout
 from treadle.sandbox.plans import Streams, all_files, fault_of, packed, plan_for, program_path, result_of
 from treadle.sandbox.pool import Pool, end_box
 from treadle.sandbox.process import Ended, run_process
+from treadle.sandbox.sealed import empty, fill
+from treadle.sandbox.users import slot, spare_user
 
-_FIRST_USER, _USERS = 1_900_000_000, 64
 _GRACE_S = 2.0
-_SLOTS = itertools.count()
+# What the inside needs to make cells and to become another user; it drops them all before work starts.
+CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_CHOWN", "CAP_KILL", "CAP_SYS_PTRACE")
 Files = Mapping[str, bytes]
 
 
@@ -82,7 +82,7 @@ class LinuxSandbox(ABC):
         surroundings: Surroundings = NO_SURROUNDINGS,
     ) -> ExecResult:
         """Run a piece of work to its end; see `treadle.sandbox.base.Sandbox`."""
-        fault = fault_of(work, files, surroundings)
+        fault = fault_of(work, files, surroundings, limits)
         if fault:
             return ExecResult("refused", reason=fault)
         try:
@@ -94,26 +94,37 @@ class LinuxSandbox(ABC):
                     stdin,
                     limits,
                 )
-            return await self._alone(work, files, stdin, limits, surroundings)
-        except SandboxError as error:
+            with slot() as taken:
+                return await self._alone(work, files, stdin, limits, surroundings, spare_user(taken))
+        except (SandboxError, OSError) as error:
             return ExecResult("refused", reason=str(error))
 
     async def _alone(
-        self, work: Program | Command, files: Files, stdin: bytes, limits: Limits, surroundings: Surroundings
+        self,
+        work: Program | Command,
+        files: Files,
+        stdin: bytes,
+        limits: Limits,
+        surroundings: Surroundings,
+        user: int | None,
     ) -> ExecResult:
         """Run a piece of work in a box of its own."""
         layout = system_layout(os.geteuid())
-        plan = plan_for(work, layout, limits, surroundings, user=spare_user(next(_SLOTS) % _USERS))
-        if surroundings.folder is not None and plan["uid"] is not None:
+        plan = plan_for(work, layout, limits, surroundings, user=user)
+        if surroundings.folder is not None and user is not None:
             owner = surroundings.folder.stat().st_uid
             plan |= {"uid": owner} if owner else {"owner": owner}
         with ExitStack() as opened:
             told, tell = os.pipe()
-            plan |= {"report": tell, "payload": sealed(b"", opened)}
+            begun = opened.enter_context(ExitStack())
+            for descriptor in (told, tell):
+                begun.callback(os.close, descriptor)
+            plan |= {"report": tell, "payload": empty(opened)}
             wrapped = self.wrapped(launching(layout), plan, _with(layout, surroundings), opened)
-            fill(plan["payload"], packed(all_files(work, files, plan["program"])))
+            fill(plan["payload"], framed(plan) + packed(all_files(work, files, plan["program"])))
+            begun.pop_all()
             ended = await run_process(
-                [*wrapped, msgspec.json.encode(plan).decode()],
+                [*wrapped, str(plan["payload"])],
                 env={},
                 stdin=stdin,
                 limits=replace(limits, seconds=limits.seconds + _GRACE_S),
@@ -127,16 +138,17 @@ class LinuxSandbox(ABC):
     def _spawn(self, channel: int, slot: int) -> subprocess.Popen[bytes]:
         layout = system_layout(os.geteuid())
         plan = plan_for(Program(""), layout, DEFAULT_LIMITS, NO_SURROUNDINGS, user=spare_user(slot))
-        plan |= {"serve": channel, "private": False}
         with ExitStack() as opened:
+            plan |= {"serve": channel, "private": False, "payload": empty(opened)}
             wrapped = self.wrapped(launching(layout), plan, layout, opened)
+            fill(plan["payload"], framed(plan))
             return subprocess.Popen(
-                [*wrapped, msgspec.json.encode(plan).decode()],
+                [*wrapped, str(plan["payload"])],
                 env={"PYTHONHASHSEED": "0"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                pass_fds=(channel, *wrapped.inherited),
+                pass_fds=(channel, plan["payload"], *wrapped.inherited),
                 start_new_session=True,
             )
 
@@ -146,7 +158,7 @@ class LinuxSandbox(ABC):
 
     async def aclose(self) -> None:
         """End the cells; may be called twice."""
-        self._pool.close()
+        await self._pool.aclose()
 
 
 class Wrapped(tuple[str, ...]):
@@ -166,39 +178,13 @@ def launching(layout: Layout) -> list[str]:
     return [layout.interpreter, "-s", "-B", "-X", "utf8", str(GUEST / "launch.py")]
 
 
-def spare_user(slot: int) -> int | None:
-    """A user number that nobody else has, for the work in a slot; ``None`` without the privilege to become it.
+def framed(plan: dict[str, Any]) -> bytes:
+    """A plan as the inside reads it: its length (8 bytes) and its JSON.
 
-    Process limits bind per user and never for root: work needs a number of its own.
+    On a command line every user of the machine could read it.
     """
-    if os.geteuid() != 0:
-        return None
-    known = _mapped_users()
-    first = _FIRST_USER if known > _FIRST_USER else known - 2 * _USERS
-    return first + (os.getpid() * _USERS + slot) % (min(known, 2**31) - first - _USERS)
-
-
-def _mapped_users() -> int:
-    try:
-        rows = Path("/proc/self/uid_map").read_text().split("\n")
-    except OSError:
-        return 2**16
-    return max((int(row.split()[0]) + int(row.split()[2]) for row in rows if row.strip()), default=2**16)
-
-
-def sealed(content: bytes, opened: ExitStack) -> int:
-    """A descriptor to read some bytes from, open as long as ``opened`` is."""
-    descriptor = os.memfd_create("treadle")
-    opened.callback(os.close, descriptor)
-    fill(descriptor, content)
-    return descriptor
-
-
-def fill(descriptor: int, content: bytes) -> None:
-    """Put bytes where a descriptor of `sealed` reads them from."""
-    with os.fdopen(os.dup(descriptor), "wb") as file:
-        file.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
+    words = msgspec.json.encode(plan)
+    return len(words).to_bytes(8, "big") + words
 
 
 def _with(layout: Layout, surroundings: Surroundings) -> Layout:

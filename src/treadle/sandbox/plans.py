@@ -7,17 +7,29 @@ import os
 import signal
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from treadle.sandbox.base import MIB, NO_SURROUNDINGS, Command, ExecResult, Limits, Program, Surroundings
+from treadle.sandbox.base import (
+    DEFAULT_LIMITS,
+    MIB,
+    NO_SURROUNDINGS,
+    Command,
+    ExecResult,
+    Limits,
+    Program,
+    Surroundings,
+)
 from treadle.sandbox.layout import Layout
 from treadle.sandbox.process import RefusedPathError, env_for, parts_of
 
 WORK, HOME, SCRATCH = "/tmp/work", "/tmp/home", "/tmp"
 _ADDRESS_SPACE = 4
+_LARGEST = 2**40
+_LONGEST_COMMAND, _LONGEST_NAME = 2**16, 255
 _HEAD = struct.Struct(">IQ")
 
 
@@ -86,27 +98,64 @@ def cpu_seconds(limits: Limits) -> int:
     return limits.cpu_seconds or max(1, math.ceil(limits.seconds))
 
 
-def fault_of(work: Program | Command, files: Mapping[str, bytes], surroundings: Surroundings = NO_SURROUNDINGS) -> str:
-    """Why a piece of work cannot be started at all; empty where it can."""
+def fault_of(
+    work: Program | Command,
+    files: Mapping[str, bytes],
+    surroundings: Surroundings = NO_SURROUNDINGS,
+    limits: Limits = DEFAULT_LIMITS,
+) -> str:
+    """Why a piece of work cannot be started at all, by what was asked alone; empty where it can."""
+    return _bad_limits(limits) or _bad_surroundings(surroundings) or _bad_work(work, files)
+
+
+def _bad_limits(limits: Limits) -> str:
+    if not (math.isfinite(limits.seconds) and limits.seconds > 0):
+        return f"a limit of {limits.seconds} s is none: it must be above 0, and finite"
+    for each in fields(limits):
+        amount = getattr(limits, each.name)
+        if each.name != "seconds" and amount is not None and not 1 <= amount <= _LARGEST:
+            return f"the limit {each.name} must be from 1 to 2**40, not {amount}"
+    return ""
+
+
+def _bad_surroundings(surroundings: Surroundings) -> str:
     folder = surroundings.folder
     if folder is not None and not (folder.is_absolute() and folder.is_dir()):
         return f"the work folder {folder} is no folder, or not named from the root"
     missing = [str(path) for path in surroundings.readable if not (path.is_absolute() and path.exists())]
     if missing:
         return f"{missing[0]} is to be readable and does not exist, or is not named from the root"
-    if any("\0" in text or "=" in name for name, value in surroundings.env.items() for text in (name, value)):
-        return "an environment variable holds a NUL character, or an equals sign in its name"
+    if any(not name or "=" in name for name in surroundings.env):
+        return "an environment variable has no name, or an equals sign in it"
+    paths = [str(path) for path in (folder, *surroundings.readable) if path is not None]
+    texts = (*surroundings.env, *surroundings.env.values(), *paths)
+    return "" if all(map(_is_text, texts)) else "an environment variable or a path is no UTF-8 text, or holds a NUL"
+
+
+def _bad_work(work: Program | Command, files: Mapping[str, bytes]) -> str:
     if isinstance(work, Command):
         if not work.argv or not work.argv[0]:
             return "the command is empty"
-        if any("\0" in part for part in work.argv):
-            return "an argument holds a NUL character, which no command line can"
+        if not all(map(_is_text, work.argv)):
+            return "an argument is no UTF-8 text, or holds a NUL character, which no command line can"
+        if sum(len(part.encode()) + 1 for part in work.argv) > _LONGEST_COMMAND:
+            return f"the command is longer than {_LONGEST_COMMAND:,} bytes; put what is long into a file or its stdin"
     for name in files:
         try:
             parts_of(name)
         except RefusedPathError as error:
             return str(error)
-    return ""
+        if not _is_text(name):
+            return f"the file name {name!r} is no UTF-8 text"
+        if any(len(part.encode()) > _LONGEST_NAME for part in PurePosixPath(name).parts):
+            return f"the file name {name[:40]!r}… has a part of more than {_LONGEST_NAME} bytes"
+    folders = {str(parent) for name in files for parent in PurePosixPath(name).parents}
+    both = next((name for name in files if str(PurePosixPath(name)) in folders), None)
+    return "" if both is None else f"{both!r} would be a file and a folder"
+
+
+def _is_text(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:

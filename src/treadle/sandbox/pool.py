@@ -7,8 +7,8 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from treadle.errors import SandboxError
 from treadle.sandbox.base import ExecResult, Limits
 from treadle.sandbox.output import Kept
 from treadle.sandbox.plans import Streams, result_of
+from treadle.sandbox.sealed import sealed
+from treadle.sandbox.users import give_slot, take_slot
 
 Spawn = Callable[[int, int], subprocess.Popen[bytes]]
 """Starts a box that serves on a descriptor, as the slot with this number."""
@@ -38,6 +40,8 @@ def end_box(outside: subprocess.Popen[bytes]) -> None:
     Args:
         outside: The process that made the box.
     """
+    if outside.poll() is not None:
+        return
     first = children(outside.pid)
     for process in first:
         with suppress(ProcessLookupError):
@@ -54,14 +58,22 @@ def children(parent: int) -> list[int]:
         return []
 
 
+class BoxGoneError(SandboxError):
+    """A box ended by something from outside."""
+
+
 class Cell:
     """One box, one program at a time."""
 
     def __init__(self, spawn: Spawn, slot: int) -> None:
         self._link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._link.setblocking(False)
-        with theirs:
-            self._process = spawn(theirs.fileno(), slot)
+        try:
+            with theirs:
+                self._process = spawn(theirs.fileno(), slot)
+        except BaseException:
+            self._link.close()
+            raise
         self.slot = slot
         self._flooded = False
 
@@ -72,8 +84,9 @@ class Cell:
             SandboxError: It ended instead.
         """
         try:
-            said = await asyncio.wait_for(self._answer(), _START_S)
-        except TimeoutError:
+            async with asyncio.timeout(_START_S):
+                said = await self._answer()
+        except (TimeoutError, OSError):
             said = b""
         if said != b"ready":
             self.kill()
@@ -83,19 +96,20 @@ class Cell:
             )
 
     async def run(self, plan: Mapping[str, Any], payload: bytes, stdin: bytes, limits: Limits) -> ExecResult:
-        """Run a program to its end; nothing of it is alive afterwards."""
+        """Run a program to its end; nothing of it is alive afterwards.
+
+        Raises:
+            BoxGoneError: The box ended, which no program can bring about.
+        """
         self._flooded = False
         streams = [_Stream(limits.output_bytes, self._flood) for _ in range(2)]
         descriptors = [_readable(stdin), *(stream.theirs for stream in streams), _readable(payload)]
         try:
-            socket.send_fds(self._link, [msgspec.json.encode(plan)], descriptors)
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
-        try:
+            self._send(plan, descriptors)
             for stream in streams:
                 stream.listen()
-            report = await asyncio.wait_for(self._answer(), limits.seconds + _GRACE_S)
+            async with asyncio.timeout(limits.seconds + _GRACE_S):
+                report = await self._answer()
         except TimeoutError:
             self.kill()
             report = b'{"cause": "seconds", "seconds": %f}' % limits.seconds
@@ -109,9 +123,20 @@ class Cell:
                 stream.close()
         if not report:
             self.kill()
-            report = b'{"cause": "flood"}' if self._flooded else b""
+            if not self._flooded:
+                raise BoxGoneError("the box ended before the program did")
+            report = b'{"cause": "flood"}'
         out, err = (stream.kept for stream in streams)
         return result_of(report, Streams(out.text(), err.text(), out.truncated or err.truncated), limits)
+
+    def _send(self, plan: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+        try:
+            socket.send_fds(self._link, [msgspec.json.encode(plan)], descriptors)
+        except OSError as error:
+            raise BoxGoneError(str(error)) from error
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
 
     @property
     def alive(self) -> bool:
@@ -184,10 +209,9 @@ def _readable(content: bytes) -> int:
         os.write(theirs, content)
         os.close(theirs)
         return ours
-    descriptor = os.memfd_create("input", os.MFD_CLOEXEC)
-    with os.fdopen(os.dup(descriptor), "wb") as file:
-        file.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
+    with ExitStack() as opened:
+        descriptor = sealed(content, opened)
+        opened.pop_all()
     return descriptor
 
 
@@ -201,10 +225,13 @@ class Pool:
 
     def __init__(self, spawn: Spawn, width: int) -> None:
         self._spawn = spawn
-        self._free = list(range(width))
+        self._width = width
         self._turn = asyncio.Semaphore(width)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: list[Cell] = []
         self._cells: set[Cell] = set()
+        self._gone = asyncio.Event()
+        self._closed = False
 
     async def run(
         self, plan: Callable[[int], Mapping[str, Any]], payload: bytes, stdin: bytes, limits: Limits
@@ -218,20 +245,48 @@ class Pool:
             limits: What it may take; the wait for a cell does not count.
 
         Raises:
-            SandboxError: No cell can be started.
+            SandboxError: No cell can be started, or the pool is closed.
         """
+        self._here()
         async with self._turn:
-            cell = self._idle.pop() if self._idle else await self._start()
+            cell = await self._cell()
             try:
                 return await cell.run(plan(cell.slot), payload, stdin, limits)
+            except BoxGoneError:
+                self._drop(cell)
+                cell = await self._start()
+                return await cell.run(plan(cell.slot), payload, stdin, limits)
             finally:
-                if cell.alive:
+                if cell.alive and not self._closed:
                     self._idle.append(cell)
                 else:
                     self._drop(cell)
 
+    def _here(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is None or self._loop.is_closed():
+            self._loop, self._turn, self._gone = loop, asyncio.Semaphore(self._width), asyncio.Event()
+        elif self._loop is not loop:
+            raise SandboxError("this sandbox belongs to another event loop; open one for each loop")
+
+    async def _cell(self) -> Cell:
+        """A cell that waits, or a new one; one that died meanwhile is put away."""
+        while self._idle and not self._closed:
+            cell = self._idle.pop()
+            if cell.alive:
+                return cell
+            self._drop(cell)
+        return await self._start()
+
     async def _start(self) -> Cell:
-        cell = Cell(self._spawn, self._free.pop())
+        if self._closed:
+            raise SandboxError("the sandbox is closed")
+        slot = take_slot()
+        try:
+            cell = Cell(self._spawn, slot)
+        except BaseException:
+            give_slot(slot)
+            raise
         self._cells.add(cell)
         try:
             await cell.ready()
@@ -241,12 +296,22 @@ class Pool:
         return cell
 
     def _drop(self, cell: Cell) -> None:
-        cell.close()
-        self._cells.discard(cell)
-        self._free.append(cell.slot)
+        if cell in self._cells:
+            self._cells.discard(cell)
+            cell.close()
+            give_slot(cell.slot)
+        if not self._cells:
+            self._gone.set()
 
-    def close(self) -> None:
-        """End all cells; may be called twice."""
-        for cell in tuple(self._cells):
+    async def aclose(self) -> None:
+        """End all cells, running ones too, and take no more work; may be called twice."""
+        self._closed = True
+        for cell in self._idle:
             self._drop(cell)
         self._idle.clear()
+        for cell in self._cells:
+            cell.kill()
+        while self._cells:
+            # Each is put away by the call that runs in it, which learns now that its box is gone.
+            self._gone.clear()
+            await self._gone.wait()

@@ -63,7 +63,7 @@ class Unprotected:
         surroundings: Surroundings = _NOTHING,
     ) -> ExecResult:
         """Run a piece of work to its end; see `treadle.sandbox.base.Sandbox`."""
-        fault = fault_of(work, files, surroundings)
+        fault = fault_of(work, files, surroundings, limits)
         if fault:
             return ExecResult("refused", reason=fault)
         async with private_folder() as private:

@@ -103,7 +103,7 @@ class Wasi:
         surroundings: Surroundings = _NOTHING,
     ) -> ExecResult:
         """Run a program to its end; see `treadle.sandbox.base.Sandbox`."""
-        fault = fault_of(work, files)
+        fault = fault_of(work, files, limits=limits)
         if not fault and isinstance(work, Command):
             fault = "WebAssembly starts no commands, only programs"
         if not fault and surroundings != _NOTHING:

@@ -44,7 +44,7 @@ class Finale:
         caps: Caps of one question.
         covers: Whether what is left of the budget covers so many calls more.
         selected: Rows of the selection part by name.
-        winner: The winner's workflow, once there is one.
+        winner: The winner's workflow, once there is one; none that leaked hidden tests.
         tested: The winner's row of the test part, once it was opened.
         tested_rows: All rows of the test part.
         comparisons: What the test says.
@@ -77,7 +77,9 @@ class Finale:
         ended_by = await self._select(list(everybody.values()))
         if ended_by != "done":
             return ended_by
-        measured = [self._measured(workflow.name) for workflow in finalists]
+        measured = [self._measured(each.name) for each in finalists if not self.selected[each.name].leaks]
+        if not measured:
+            return "done"
         if overall(measured) is None:
             return "infra"
         winner = self._choose(measured)
@@ -164,7 +166,9 @@ class Finale:
                 rows.update({row.workflow: row for row in measurement.rows})
                 self.tested = rows[winner.name]
                 self.tested_rows = list(rows.values())
-                if ended_by != "done":
+                if rows[winner.name].leaks:
+                    self.winner, self.comparisons = None, ()
+                if ended_by != "done" or self.winner is None:
                     return ended_by
             tested = {name: Contender(name, scores_of(row)) for name, row in rows.items()}
             first = tested.get(same_cost.name) if same_cost else None

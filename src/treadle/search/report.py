@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treadle.evaluation.leak_lists import Leaks
 from treadle.evaluation.report import Row
 from treadle.search.finale import Finale, cost_of
 from treadle.search.payback import payback
@@ -35,6 +36,7 @@ class SearchReport:
         spent: What this run paid: usd, calls_logical, calls_paid, tokens, seconds.
         ranking: The models given by what each scored alone, where that was measured.
         regret: Of a simulated task, points from the best structure's true score to that of the space's true best.
+        leaks: Hidden tests that stood in prompts; ``None`` where no question has hidden tests.
     """
 
     run: str
@@ -50,6 +52,12 @@ class SearchReport:
     spent: dict[str, Any]
     ranking: Ranking | None = None
     regret: float | None = None
+    leaks: Leaks | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether something was found, and no hidden test stood in a prompt."""
+        return self.finale.winner is not None and not self.leaks
 
     @property
     def comparisons(self) -> tuple[NamedComparison, ...]:
@@ -57,8 +65,11 @@ class SearchReport:
         return self.finale.comparisons
 
     def document(self) -> dict[str, Any]:
-        """The report as JSON values, as the contract says."""
+        """The report as JSON values, as the contract says; ``leaks`` only where questions have hidden tests."""
         finale = self.finale
+        leaking = {leak["workflow"] for leak in self.leaks or ()}
+        apart = {*finale.baselines, *leaking}
+        clean = [trial for trial in self.trials if trial.structure.name not in leaking]
         return {
             "run": self.run,
             "ended_by": self.ended_by,
@@ -69,7 +80,7 @@ class SearchReport:
             "evaluated": len(self.trials),
             "ranking": self.ranking.document() if self.ranking else None,
             "best": self._best(),
-            "finalists": [_row(row) for name, row in finale.selected.items() if name not in finale.baselines],
+            "finalists": [_row(row) for name, row in finale.selected.items() if name not in apart],
             "baselines": [_row(finale.selected[name]) for name in finale.baselines if name in finale.selected],
             "test": {
                 "n": self.test_questions,
@@ -77,7 +88,7 @@ class SearchReport:
                 "detectable": finale.detectable,
                 "comparisons": [_comparison(each, finale.usable) for each in finale.comparisons],
             },
-            "pareto": [_trial(trial) for trial in pareto(self.trials)],
+            "pareto": [_trial(trial) for trial in pareto(clean)],
             "spent": self.spent,
             "payback": self._payback(),
             "objective": {
@@ -87,7 +98,7 @@ class SearchReport:
             },
             "regret": self.regret,
             "history": [_trial(trial) for trial in self.trials],
-        }
+        } | ({} if self.leaks is None else {"leaks": self.leaks})
 
     def _payback(self) -> dict[str, Any] | None:
         finale = self.finale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from treadle.errors import UserError
 from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.evaluate import Measurement, begin, ended
 from treadle.evaluation.found import Found, found_workflows
+from treadle.evaluation.leak_lists import joined, leak_message
 from treadle.evaluation.measuring import Asked, Measuring, Watch
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_sandbox, prepare_task, spec_of
 from treadle.evaluation.report import Row
@@ -26,7 +28,7 @@ from treadle.search.finale import Finale
 from treadle.search.ranking import Ranked, Ranking, rank_models
 from treadle.search.report import SearchReport
 from treadle.search.reserve import Reserve, cheapest, most_evaluated
-from treadle.search.selection import FINALISTS, finalists
+from treadle.search.selection import FINALISTS
 from treadle.search.settings import MOST_STRUCTURES, CostUnit, SearchSettings
 from treadle.search.space import Grid, Space
 from treadle.search.spaces.open import WORTH_SEARCHING, Given, open_space, space_kind, workflow_list
@@ -67,6 +69,7 @@ async def search(
 
     ``resume`` names a run to go on with under its own id: what it paid for is neither lost nor paid again.
     """
+    begun = asyncio.get_running_loop().time()
     asked = Asked(**measuring)
     settings = settings or SearchSettings()
     method = method or usual_method(space)
@@ -84,6 +87,7 @@ async def search(
         seed=asked.seed,
         fresh=asked.fresh,
         resume=resume,
+        begun=begun,
     )
     dearest = [each.workflow for each in found.structures()[-MOST_STRUCTURES:]]
     await prepare_sandbox(session, opened, dearest)
@@ -116,7 +120,7 @@ async def open_search(
     cast = prepare_cast(session, task, asked.models or listed.models, {**listed.roles, **asked.roles})
     most_calls = asked.question_caps.calls
     given = Given(max(1, len(cast.models)), None if most_calls is None else int(most_calls))
-    opened = await prepare_task(session, task, limit=asked.limit, drop_bad_gold=asked.drop_bad_gold)
+    opened = await prepare_task(session, task, **asked.preparing)
     if settings.split_seed is not None:
         opened = replace(opened, seed=settings.split_seed)
     _ = opened.split  # refuses a task that is too small to be split
@@ -263,25 +267,17 @@ class _Search:
         )
 
     def _finalists(self) -> list[Workflow]:
-        study = self.study
-        if study is None:
-            return []
-        questions = len(self.plan.task.split.search)
-        whole = [trial for trial in study.trials if trial.score is not None and trial.samples == questions]
-        if study.racing or not whole:
-            known = study.structures
-            return [known[name].workflow for name in finalists(study.race.standing())]
-        weight = self.plan.settings.weight
-        whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
-        return [trial.structure.workflow for trial in whole[:FINALISTS]]
+        return self.study.finalists() if self.study else []
 
     def _report(self, ended_by: EndedBy, message: str) -> SearchReport:
         spent = self.recording.tally.spent(self.recording.seconds)
+        rows = (*self.reserve.rows, *self.finale.selected.values(), *self.finale.tested_rows)
+        leaks = joined(row.leaks for row in rows)
         return SearchReport(
             self.recording.id,
             self.plan.task.name,
             ended_by,
-            message,
+            message or leak_message(leaks),
             self.plan.space,
             self.plan.method,
             self.recording.seed,
@@ -290,6 +286,7 @@ class _Search:
             len(self.plan.task.split.test),
             spent,
             self.ranking,
+            leaks=leaks,
         )
 
 

@@ -16,10 +16,12 @@ from treadle.ledger.budget import Budget
 from treadle.ledger.recording import EndedBy, Recording
 from treadle.search.finale import cost_of
 from treadle.search.racing import Race
+from treadle.search.selection import FINALISTS, finalists
 from treadle.search.settings import CostUnit, SearchSettings
 from treadle.search.space import Strategy, Structure, Trial
 from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
+from treadle.workflows.base import Workflow
 
 LEAST_BLOCK = 4
 BLOCKS = 6
@@ -96,6 +98,19 @@ class Study:
     def racing(self) -> bool:
         """Whether structures may stop early: not where the objective counts cost, which the race does not see."""
         return self.settings.race and self.settings.weight == 0
+
+    def finalists(self) -> list[Workflow]:
+        """What is worth measuring again, the best first; nothing in whose prompts a hidden test stood."""
+        leaking = {row.workflow for row in self.rows if row.leaks}
+        trials = [trial for trial in self.trials if trial.structure.name not in leaking]
+        whole = [trial for trial in trials if trial.score is not None and trial.samples == len(self.samples)]
+        if self.racing or not whole:
+            known = self.structures
+            standing = [row for row in self.race.standing() if row.structure not in leaking]
+            return [known[name].workflow for name in finalists(standing)]
+        weight = self.settings.weight
+        whole.sort(key=lambda trial: weight * trial.cost - (trial.score or 0.0))
+        return [trial.structure.workflow for trial in whole[:FINALISTS]]
 
     async def explore(self) -> EndedBy:
         """Evaluate suggestions until there are no more, the budget ends it, or the user does."""

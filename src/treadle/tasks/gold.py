@@ -41,9 +41,12 @@ class GoldReport:
 def gold_key(task: Task, sandbox: Sandbox | None = None) -> str:
     """What a check of this task's references is remembered by.
 
-    The data's hash, the scorer (a user's by its code) and, where programs are graded, what runs them.
+    The data's hash, the scorer (a user's by its code) and, where programs are graded, what runs them within which
+    limits: what passes within some may not within others.
     """
-    ran_by = sandbox.identity if sandbox is not None and task.runs_code else ""
+    ran_by = ""
+    if sandbox is not None and task.runs_code:
+        ran_by = f"{sandbox.identity} {getattr(sandbox, 'limits', '')}"
     parts = (task.hash, task.scorer.name, source_of(getattr(task.scorer, "grade", None)), ran_by)
     return " ".join(part for part in parts if part)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from treadle.parsing.doc_examples import documented_asserts
-from treadle.parsing.fences import defined_names, fenced, syntax_tree
+from treadle.parsing.fences import fenced, syntax_tree
 from treadle.parsing.program_forms import prelude
+from treadle.parsing.python_names import defined_names
 from treadle.sandbox.code_tests import CodeTests
 from treadle.tasks.code_questions import CodeQuestion, code_names, code_task, defines, entry_name, read_tests
 from treadle.tasks.opening import Opening

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from treadle.parsing.fences import defined_names, syntax_tree
+from treadle.parsing.fences import fenced, syntax_tree
 from treadle.parsing.program_forms import signature
+from treadle.parsing.python_names import defined_names
 from treadle.sandbox.code_tests import CodeTests
 from treadle.tasks.code_questions import (
     CodeQuestion,
@@ -49,18 +50,27 @@ def _question(row: Row, input: str, target: str, public: int, challenge: bool) -
     if challenge:
         tests += read_tests(row, "challenge_test_list", "challenge_test_list", optional=True)
     setup = [optional_text(row, name) for name in ("test_imports", "test_setup_code")]
-    tree = syntax_tree(reference)
-    used = _tested(tests, defined_names(tree) if tree else ())
+    before = "\n".join(filter(None, setup))
+    own = _names(reference) - _names(before, imports=True)
+    used = _tested(tests, own)
     if not used:
         raise row.fault(f"no function of {target!r} is called by the tests")
+    built = [name for name in _tested([before], own) if name not in used]
     shown = tests[:public]
     call = "" if shown else f" Its signature is `{signature(reference, used[0])}`."
-    text = f"{row.text(input, 'input').strip()}{call}{shown_tests(shown, more=len(tests) > len(shown))}"
-    return CodeQuestion(text, used[0], CodeTests(tests, used, "\n".join(filter(None, setup))), reference, shown)
+    # Without it nobody could know of the names, nor what they are called with.
+    more = f"\n\nWhat stands before the tests uses it:\n\n{fenced(before)}" if built else ""
+    text = f"{row.text(input, 'input').strip()}{call}{shown_tests(shown, more=len(tests) > len(shown))}{more}"
+    return CodeQuestion(text, used[0], CodeTests(tests, (*used, *built), before), reference, shown)
+
+
+def _names(source: str, *, imports: bool = False) -> set[str]:
+    tree = syntax_tree(source)
+    return defined_names(tree, imports=imports) if tree else set()
 
 
 def _tested(tests: Sequence[str], defined: Collection[str]) -> tuple[str, ...]:
-    """The names of a program that its tests use, those that they call first."""
+    """The names of a program that its tests use, those first that they call."""
     called: dict[str, None] = {}
     named: dict[str, None] = {}
     for test in tests:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import gzip
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ GOLD_NAMES = frozenset({
 # fmt: on
 """Names of fields that give a question's answer away."""
 
+_GZIP = b"\x1f\x8b"
 _ALIKE = (
     {"input", "question", "prompt", "problem", "text", "query", "instruction", "context"},
     GOLD_NAMES,
@@ -97,7 +100,7 @@ def kind_of(value: object) -> str:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read a file of JSON objects, one a line.
+    """Read a file of JSON objects, one a line or in one array; it may be packed by gzip.
 
     Text is strict UTF-8 (a leading byte order mark is skipped) and strict JSON (no NaN); blank lines are skipped.
 
@@ -108,7 +111,10 @@ def read_rows(path: Path) -> list[Row]:
         DatasetError: No file, a folder, no rows, or a line that cannot be read, with its number.
     """
     source = str(path)
-    lines = _content(path).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    content = _content(path).removeprefix(b"\xef\xbb\xbf")
+    if content.lstrip().startswith(b"["):
+        return _items(content, source)
+    lines = content.split(b"\n")
     last = max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
     rows: list[Row] = []
     for number, line in enumerate(lines[:last], 1):
@@ -153,14 +159,30 @@ def _near(name: str, found: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
+def _items(content: bytes, source: str) -> list[Row]:
+    """The rows of a file that is one array."""
+    try:
+        items: list[Any] = msgspec.json.decode(content, type=list[Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = str(error).removeprefix("JSON is malformed: ")
+        raise DatasetError(f"{source}: the file is no array in JSON and UTF-8: {why}") from None
+    for number, fields in enumerate(items, 1):
+        if not isinstance(fields, dict):
+            raise DatasetError(f"{source}, item {number}: a row must be a JSON object, not {kind_of(fields)}")
+    if not items:
+        raise DatasetError(f"{source}: the file holds no rows")
+    return [Row(fields, number, source, "item") for number, fields in enumerate(items, 1)]
+
+
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(_GZIP) else content
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file{_neighbour(path)}") from None
     except IsADirectoryError:
         raise DatasetError(f"{path}: this is a folder; name a file in it") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DatasetError(f"{path}: the file cannot be read: {error}") from None
 
 
@@ -181,12 +203,11 @@ def _row(line: bytes, number: int, source: str, *, torn: bool) -> Row:
         cut = "; the last line looks cut off" if torn else ""
         raise DatasetError(f"{source}, line {number}: the line is not JSON in UTF-8: {why}{cut}") from None
     if not isinstance(fields, dict):
-        remedy = "; write one object a line instead of an array" if isinstance(fields, list) else ""
-        raise DatasetError(f"{source}, line {number}: a row must be a JSON object{remedy}")
+        raise DatasetError(f"{source}, line {number}: a row must be a JSON object")
     return Row(fields, number, source)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _reason(line: bytes, error: Exception) -> str:
-    if line.strip() in {b"[", b"{"}:
+    if line.strip() == b"{":
         return "a value that spans several lines; write one object a line"
     return str(error).removeprefix("JSON is malformed: ")

@@ -11,7 +11,7 @@ from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.operators.candidate import Candidate
 from treadle.operators.code_agreement import write_code_tests
-from treadle.operators.code_generate import WRITER, code_generate, code_text
+from treadle.operators.code_generate import WRITER, as_program, code_generate, code_text
 from treadle.operators.executed_tests import passed, run_code_tests, was_run
 from treadle.operators.fitting import squeeze
 from treadle.operators.plans import reflect, write_plans
@@ -65,21 +65,24 @@ class AlphaCodium(NamedWorkflow):
         plans = await write_plans(problem, reflection, run=run, n=self.solutions)
         plans = await rank(problem, plans, run=run, top_k=len(plans), instruction=RANKING)
         tests = await write_code_tests(problem, run=run, most=self.tests) if self.tests else ()
-        draft = await _first_sound(problem, reflection, plans, tests, run)
+        first, report = await _first_sound(problem, reflection, plans, tests, run)
+        draft = first
         if problem.public_tests and self.rounds:
-            draft = (await repair_by_tests(problem, draft, run=run, retries=self.rounds)).candidate
+            said = report and replace(report, outcomes=report.outcomes[: len(problem.public_tests)])
+            draft = (await repair_by_tests(problem, first, run=run, retries=self.rounds, report=said)).candidate
         if tests and self.rounds:
-            draft = await _anchored(problem, draft, tests, self.rounds, run)
+            known = report if draft.text == first.text else None
+            draft = await _anchored(problem, draft, tests, self.rounds, run, known)
         return draft.text
 
 
 async def _first_sound(
     problem: Problem, reflection: str, plans: Sequence[Candidate], tests: Sequence[str], run: Run
-) -> Candidate:
+) -> tuple[Candidate, CodeReport | None]:
     """The first program that passes what it must, else the one that passes most public tests, then most written."""
     run = run.child("first_sound")
     public = len(problem.public_tests)
-    best: tuple[tuple[int, int], Candidate] | None = None
+    best: tuple[tuple[bool, int, int], Candidate, CodeReport | None] | None = None
     failure: TruncatedError | None = None
     for plan in plans or (Candidate("1", ""),):
         try:
@@ -88,21 +91,23 @@ async def _first_sound(
             failure = failure or error
             run.note("dropped", candidate=plan.id, failure=error.failure, reason=str(error))
             continue
-        program = replace(program, id=plan.id)
-        if not public and not tests:
-            run.note("fallback", reason="there is no test to run", to="the first program")
-            return program
-        results = passed(await _run(problem, program, tests, run))
-        score = (sum(results[:public]), sum(results[public:]))
+        program, report, results = replace(program, id=plan.id), None, ()
+        sound = as_program(problem, program) is not None
+        if sound and (public or tests):
+            report = await _run(problem, program, tests, run)
+            results = passed(report)
+        score = (sound, sum(results[:public]), sum(results[public:]))
         if best is None or score > best[0]:
-            best = (score, program)
-        if all(results[:public] if public else results):
+            best = (score, program, report)
+        if sound and all(results[:public] if public else results):
             break
     if best is None:
         assert failure is not None
         raise failure
-    run.note("chosen", candidate=best[1].id, public=best[0][0], written=best[0][1])
-    return best[1]
+    if not public and not tests:
+        run.note("fallback", reason="there is no test to run", to="the first program")
+    run.note("chosen", candidate=best[1].id, public=best[0][1], written=best[0][2])
+    return best[1], best[2]
 
 
 def _guided(problem: Problem, reflection: str, plan: str, run: Run) -> Turns:
@@ -119,10 +124,12 @@ async def _run(problem: Problem, program: Candidate, tests: Sequence[str], run: 
     return await run_code_tests(problem, program, (*problem.public_tests, *tests), run=run, kind="public and written")
 
 
-async def _anchored(problem: Problem, program: Candidate, tests: Sequence[str], rounds: int, run: Run) -> Candidate:
+async def _anchored(
+    problem: Problem, program: Candidate, tests: Sequence[str], rounds: int, run: Run, known: CodeReport | None
+) -> Candidate:
     """The program repaired on one written test after another; tests that it passes are anchors and must stay so."""
     run = run.child("anchored")
-    report = await _run(problem, program, tests, run)
+    report = known or await _run(problem, program, tests, run)
     everything = (*problem.public_tests, *tests)
     begin, repairs = len(problem.public_tests), 0
     for place in range(begin, len(everything)):

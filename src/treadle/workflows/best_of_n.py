@@ -61,13 +61,15 @@ class BestOfN(NamedWorkflow):
 
 
 async def _tested(problem: Problem, drafts: Sequence[Candidate], agreement: bool, run: Run) -> Candidate:
-    programs = [as_program(problem, draft) or draft for draft in drafts]
+    sound = [as_program(problem, draft) for draft in drafts]
+    programs = [program or draft for program, draft in zip(sound, drafts, strict=True)]
     if len({normal_form(program.text) or program.text for program in programs}) == 1:
         return programs[0]
     tests = await write_code_tests(problem, run=run) if agreement else ()
     if not tests and not problem.public_tests:
         run.note("fallback", reason="there is no test to run", to="vote")
-        return await vote(problem, drafts, run=run)
+        voting = [draft for draft, program in zip(drafts, sound, strict=True) if program] if problem.entry_point else []
+        return await vote(problem, voting or drafts, run=run)
     if tests:
         ranked = await rank_by_agreement(problem, programs, tests, run=run, top_k=1)
     else:

@@ -166,7 +166,7 @@ def _show(session: Session, report: AblationReport, task: list[str], options: Ab
         simulated = is_simulated(session, [*task, *named(session, options)])
         steps = _next_steps(report, task, options)
         print_text(ablation_tables.ablated(document, steps, simulated=simulated, message=report.message))
-    code = exit_code(report.ended_by, usable=report.whole.score is not None and written)
+    code = exit_code(report.ended_by, usable=report.usable and written)
     return explained(code, report.ended_by, report.message or _reason(document), as_json=options.as_json)
 
 

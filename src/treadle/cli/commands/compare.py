@@ -94,9 +94,9 @@ async def _compare(session: Session, a: str, b: str, options: CompareOptions) ->
         from treadle.cli import tables
 
         print_text(tables.compared(document))
-        if report.ended_by != "done":
+        if report.ended_by != "done" or report.leaks:
             print_text(tables.ending(report.ended_by, report.message))
-    code = exit_code(report.ended_by, usable=document["n"] > 0)
+    code = exit_code(report.ended_by, usable=report.usable)
     n: int = document["n"]
     reason = report.message or (f"{wording.plural(n, 'question')} compared" if n else "no question was compared")
     return explained(code, report.ended_by, reason, as_json=options.as_json)

@@ -119,18 +119,19 @@ async def _measure(
     from treadle.cli.codes import exit_code, explained
     from treadle.cli.dry_run import dry_run
     from treadle.cli.progress import progress_bar
-    from treadle.evaluation.preparing import prepare_task
+    from treadle.evaluation.preparing import open_unchecked, prepare_task
 
     asked = options.measuring()
-    opened = await prepare_task(session, task, limit=asked.pop("limit"), drop_bad_gold=asked.pop("drop_bad_gold"))
     earlier = None
     if options.against is not None:
+        opened = open_unchecked(task, options.limit, drop_bad_gold=options.drop_bad_gold)
         earlier = await gate.read_earlier(session, options.against, names[0], opened)
     if options.dry_run:
+        opened = await prepare_task(session, task, limit=options.limit, drop_bad_gold=options.drop_bad_gold)
         return await dry_run(session, "eval", options, names, opened, options.repeat)
     with progress_bar("eval") as watch:
         report = await evaluate(
-            *names, task=opened, session=session, repeat=options.repeat, pass_at=_draws(options), watch=watch, **asked
+            *names, task=task, session=session, repeat=options.repeat, pass_at=_draws(options), watch=watch, **asked
         )
     found = None if earlier is None else await gate.against(session, report, earlier, options.margin)
     _show(session, report, found, task, options)

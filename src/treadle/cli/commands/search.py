@@ -242,6 +242,6 @@ def _show(session: Session, report: SearchReport, asked: dict[str, Any], options
         simulated = is_simulated(session, [*asked["task"], *players(session, asked["models"], asked["roles"])])
         title = " + ".join(asked["task"])
         print_text(search_tables.searched(document, title, simulated=simulated, message=report.message))
-    code = exit_code(report.ended_by, usable=document["best"] is not None)
+    code = exit_code(report.ended_by, usable=report.usable)
     reason = report.message or ("nothing was found" if document["best"] is None else "")
     return explained(code, report.ended_by, reason, as_json=options.as_json)

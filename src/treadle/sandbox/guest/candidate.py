@@ -8,8 +8,10 @@ import struct
 import sys
 
 from changes import changed, snapshots
-from raising import bases_of, describe, raised
+from computing import FUNCTIONS
+from raising import attributes_of, describe, kinds_of, raised
 from sources import Finder, Shared
+from spoken import Spoken
 from wire import Encoder, WireError, kind_of
 from wire_decode import decode
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 HEAD = struct.Struct("<cI")
 _CHUNK = 1 << 20
 _MOST_REFERENCES = 200_000
-_PLAIN = (int, float, str, bytes, list, tuple, dict, set, frozenset, bytearray)
+_CONSTANT = (int, float, str, bytes, tuple)
+_PLAIN: Any = (int, float, str, bytes, list, tuple, dict, set, frozenset, bytearray)
 
 
 def _isinstance(kind: Any, value: Any) -> bool:
@@ -43,14 +46,12 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "getitem": _operator.getitem,
     "setitem": _operator.setitem,
     "delitem": _operator.delitem,
-    "len": len,
-    "iter": iter,
     "str": str,
     "repr": repr,
-    "bool": bool,
     "isinstance": _isinstance,
     "enter": _enter,
     "exit": _exit,
+    **FUNCTIONS,
 }
 
 
@@ -87,6 +88,7 @@ class Candidate(Shared):
         self._handles: dict[int, int] = {}
         self._classes: set[type] = set()
         self._failed: dict[int, BaseException] = {}
+        self._spoken = Spoken()
         self._file = f"{job['name'].replace('.', '/')}.py"
 
     def run(self) -> None:
@@ -95,11 +97,13 @@ class Candidate(Shared):
             os.setpgid(0, 0)
             sys.meta_path.insert(0, Finder(self._job["modules"]))  # pyright: ignore[reportArgumentType]
             sys.argv = [self._file]
+            self._spoken.start()
             try:
                 module = self._load()
             except BaseException as error:
                 self._send_error(error)
             else:
+                self._spoken.take()
                 self._send(b"h", [self._introduce(module), sorted(map(str, vars(module)))])
                 self._serve()
         finally:
@@ -115,15 +119,14 @@ class Candidate(Shared):
     def _introduce(self, module: ModuleType) -> list[Any]:
         """For each name that tests may use: the name, what it is, and what stands for it."""
         found: dict[str, Any] = vars(module)
-        names: list[str] = self._job["entries"] or [name for name in found if not name.startswith("_")]
         told: list[Any] = []
-        for name in names:
+        for name in self._job["entries"]:
             entry: Any = found.get(name)
             self._references.append(entry)
             if name not in found:
                 told.append([name, "missing", None])
             elif isinstance(entry, type) and issubclass(entry, BaseException):
-                told.append([name, "exception", bases_of(entry)])
+                told.append([name, "exception", kinds_of(entry)])
             elif callable(found[name]) or isinstance(entry, type(sys)):
                 if isinstance(entry, type) and entry.__module__ == module.__name__:
                     self._classes.add(entry)
@@ -190,8 +193,8 @@ class Candidate(Shared):
             root, _ = decode(data, self)
             if kind == b"r":
                 return root[0]
-            name, values, origin = root
-            error = raised(name, values)
+            kinds, values, text, own, origin = root
+            error = raised(kinds, values, text, own)
             error.__dict__["_origin"] = origin
             raise error
 
@@ -204,9 +207,9 @@ class Candidate(Shared):
         kind = kind_of(value)
         if isinstance(value, Callback):
             return "callback", value.number()
-        known = self._numbers.get(id(value))
+        known = None if issubclass(kind, _PLAIN) and not self._is_asked(kind) else self._numbers.get(id(value))
         if known is None:
-            plain = not self._classes.intersection(kind.__mro__) and any(issubclass(kind, base) for base in _PLAIN)
+            plain = issubclass(kind, _PLAIN) and not self._is_asked(kind)
             if plain or self.state(value) is not None:
                 return None
             if kind.__module__ == "numpy" and hasattr(value, "item") and not getattr(value, "shape", True):
@@ -214,6 +217,20 @@ class Candidate(Shared):
             known = self._refer(value)
         flags = int(hasattr(kind, "__next__")) + 2 * int(hasattr(kind, "cr_frame"))
         return "remote", known, kind.__name__[:100], flags
+
+    def _is_asked(self, kind: Any) -> bool:
+        """Whether values of a class stay here: those that can change, of a class that the tests use by its name."""
+        return bool(self._classes.intersection(kind.__mro__)) and not issubclass(kind, _CONSTANT)
+
+    def dress(self, value: Any) -> tuple[int, str] | None:
+        """See `Plug.dress`; of very many values the last are plain."""
+        kind = kind_of(value)
+        number = self._numbers.get(id(value))
+        if number is None:
+            if kind.__module__ == "numpy" or len(self._references) >= _MOST_REFERENCES // 2:
+                return None
+            number = self._refer(value)
+        return number, kind.__name__[:100]
 
     def _refer(self, value: Any) -> int:
         if len(self._references) >= _MOST_REFERENCES:
@@ -240,13 +257,20 @@ class Candidate(Shared):
             return
         told = describe(error, self._file, self._job["source"])
         try:
-            self._send(b"x", [*told, error.args, dict(error.__dict__)])
+            self._send(b"x", [*told, error.args, attributes_of(error)])
         except Exception:
             self._send(b"x", [*told, (told[2],), {}])
 
     def _send(self, kind: bytes, root: list[Any]) -> None:
         data = Encoder(self).encode(root)
-        rest = memoryview(HEAD.pack(kind, len(data)) + data)
+        text = self._spoken.take()
+        if text:
+            told = Encoder(self).encode([text])
+            data = told + HEAD.pack(kind, len(data)) + data
+            kind, size = b"o", len(told)
+        else:
+            size = len(data)
+        rest = memoryview(HEAD.pack(kind, size) + data)
         while rest:
             rest = rest[os.write(self._channel, rest) :]
 

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 _HEAD = struct.Struct(">IQ")
 CANNOT_START = 126
 _SCOPES = 6
+_LARGEST_CODE, _NO_CODE = 1 << 63, 255
 
 
-def run(plan: Plan, streams: Sequence[int], payload: int) -> None:
+def run(plan: Plan, streams: Sequence[int], payload: int, faults: int) -> None:
     """Turn this process into the work; never returns.
 
     Args:
@@ -32,6 +33,7 @@ def run(plan: Plan, streams: Sequence[int], payload: int) -> None:
             ``network``, ``landlock``.
         streams: Descriptors of its stdin, stdout and stderr.
         payload: Descriptor of the files to put into its folder, or -1; see `unpack`.
+        faults: Descriptor to say on why the work cannot start; closed before it does.
     """
     os.setsid()
     for number, stream in enumerate(streams):
@@ -51,13 +53,15 @@ def run(plan: Plan, streams: Sequence[int], payload: int) -> None:
     kernel.drop_capabilities()
     if payload >= 0:
         unpack(payload)
-    os.closerange(3, 4096)
+    os.closerange(3, faults)
+    os.closerange(faults + 1, 4096)
     seccomp.install("loopback" if plan["network"] == "host" else plan["network"])
     os.umask(0o022)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.environ.clear()
     os.environ.update(plan["env"])
     if plan["argv"] is None:
+        os.close(faults)
         _program(plan["program"])
     else:
         _command(plan["argv"], plan["env"])
@@ -131,7 +135,7 @@ def _exit_code(leaving: SystemExit) -> int:
     if leaving.code is None:
         return 0
     if isinstance(leaving.code, int):
-        return leaving.code & 0xFF
+        return leaving.code & 0xFF if -_LARGEST_CODE <= leaving.code < _LARGEST_CODE else _NO_CODE
     sys.stderr.write(f"{leaving.code}\n")
     return 1
 
@@ -149,7 +153,8 @@ def _finish(code: int) -> int:
         sys.excepthook(type(error), error, error.__traceback__)
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if not getattr(stream, "closed", True):
+                stream.flush()
         except (OSError, ValueError, AttributeError):
             code = code or 120
     return code

@@ -7,21 +7,22 @@ import os
 import struct
 import sys
 
-from candidate import HEAD
 from changes import apply
-from raising import raised, text_of
+from channel import Channel, Ended
+from dressed import Dressed, dressed
+from raising import STANDARD, attributes_of, kinds_of, raised, text_of
 from remote import Iterating, Remote, awaited, inside
-from sources import Shared
 from spawner import ENDED
-from wire import MOST_BYTES, Encoder, WireError, kind_of
+from wire import Encoder, WireError, kind_of
 from wire_decode import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
-_CHUNK = 1 << 20
-_STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset(("builtins", "math", "operator")))
+_MOST_HEARD = 1 << 22
+"""Characters that a call may print, and be heard."""
+
 _PATIENCE = 2.0
 _CPU_TIME = 24
 _MOST_REMOTES = 200_000
@@ -29,20 +30,7 @@ _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 1
 _SIGNALS.update({15: "SIGTERM", 25: "SIGXFSZ", 31: "SIGSYS"})
 
 
-class Ended(BaseException):
-    """The program's process is gone, or talks nonsense.
-
-    Args:
-        verdict: What that makes of a test.
-        why: The reason.
-    """
-
-    def __init__(self, verdict: str, why: str) -> None:
-        super().__init__(why)
-        self.verdict = verdict
-
-
-class Connection(Shared):
+class Connection(Channel):
     """A process with the program, replaced when it is lost.
 
     Args:
@@ -54,24 +42,24 @@ class Connection(Shared):
         super().__init__(modules)
         self._control = control
         control.settimeout(_PATIENCE)
-        self._channel = -1
         self.generation = 0
-        self.fault: Ended | None = None
         self.last: list[Any] = []
         self.failed_inside: BaseException | None = None
         self._busy = False
         self._depth = 0
+        self._heard = 0
         self._held: dict[int, Any] = {}
         self._base = 1
         self._callbacks: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._remotes: dict[int, Remote] = {}
         self._origins: list[BaseException] = []
+        self._constants: dict[int, Any] = {}
 
     @property
     def usable(self) -> bool:
         """Whether a process is there and waits for a call."""
-        return self._channel >= 0 and not self.fault and not self._busy
+        return self.channel >= 0 and not self.fault and not self._busy
 
     def start(self) -> None:
         """Start the program in a fresh process; what it does is not waited for."""
@@ -79,20 +67,20 @@ class Connection(Shared):
         try:
             self._control.send(b"s")
             _, ancillary, _, _ = self._control.recvmsg(1, _socket.CMSG_SPACE(4))
-            self._channel = struct.unpack("i", ancillary[0][2][:4])[0]
+            self.channel = struct.unpack("i", ancillary[0][2][:4])[0]
         except (OSError, IndexError, struct.error) as error:
             raise Ended("crashed", f"the program's process cannot be started: {text_of(error)}") from None
         self.generation += 1
         self.fault, self._busy, self._depth = None, True, 0
-        for table in (self._held, self._callbacks, self._numbers, self._remotes, self._origins):
+        for table in (self._held, self._callbacks, self._numbers, self._remotes, self._origins, self._constants):
             table.clear()
 
     def stop(self) -> tuple[str, str]:
         """End the process, if one is there; what that makes of a test, and how it ended in words."""
-        if self._channel < 0:
+        if self.channel < 0:
             return "crashed", "is gone"
-        os.close(self._channel)
-        self._channel = -1
+        os.close(self.channel)
+        self.channel = -1
         try:
             self._control.send(b"k")
             status = ENDED.unpack(self._control.recv(ENDED.size))[0]
@@ -108,8 +96,8 @@ class Connection(Shared):
 
     def close(self) -> None:
         """End the process and the spawner; returns when they are gone, or do not go."""
-        if self._channel >= 0:
-            os.close(self._channel)
+        if self.channel >= 0:
+            os.close(self.channel)
         try:
             self._control.shutdown(_socket.SHUT_WR)
             self._control.recv(1)
@@ -135,7 +123,7 @@ class Connection(Shared):
             Ended: The process is gone.
             TypeError: An argument cannot be handed over.
         """
-        if self._channel < 0 or self.fault:
+        if self.channel < 0 or self.fault:
             raise self.fault or Ended("crashed", "the program's process is gone")
         encoder = Encoder(self)
         try:
@@ -147,7 +135,8 @@ class Connection(Shared):
             self._base += 1
         self._busy = True
         self._depth += 1
-        self._send(b"c", data)
+        self._heard = 0
+        self.send(b"c", data)
         value = self._answer()
         self._done()
         return value
@@ -160,7 +149,7 @@ class Connection(Shared):
 
     def _answer(self) -> Any:
         while True:
-            kind, data = self._receive()
+            kind, data = self.receive()
             try:
                 root, _ = decode(data, self)
                 if kind == b"v":
@@ -170,6 +159,9 @@ class Connection(Shared):
                     return value
                 if kind == b"h":
                     return root
+                if kind == b"o":
+                    self._say(root[0])
+                    continue
                 if kind == b"x":
                     error = self._error(root)
                 elif kind == b"u":
@@ -186,14 +178,16 @@ class Connection(Shared):
             raise error
 
     def _error(self, root: list[Any]) -> BaseException:
-        names, place, text, args, attributes = root
+        kinds, place, text, args, attributes = root
         origin = attributes.pop("_origin", None)
         if type(origin) is int and 0 <= origin < len(self._origins):
-            return self._origins[origin]
-        name, base = map(str, names)
+            known = self._origins[origin]
+            if isinstance(known, (StopIteration, StopAsyncIteration)):
+                return RuntimeError(f"a function of the test raised {type(known).__name__}")
+            return known
         if type(args) is not tuple:
             raise WireError("arguments that are none")
-        return inside(raised([name, base], args, str(text), attributes), str(place))
+        return inside(raised(kinds, args, str(text), attributes, self.modules), str(place))
 
     def _call_back(self, number: int, args: Any, kwargs: Any) -> None:
         function = self._callbacks[number]
@@ -203,10 +197,23 @@ class Connection(Shared):
             if isinstance(error, AssertionError) and self.failed_inside is None:
                 self.failed_inside = error
             self._origins.append(error)
-            names = [type(error).__name__, "Exception"]
-            self._send(b"e", Encoder(self).encode([names, (text_of(error),), len(self._origins) - 1]))
+            self.send(b"e", self._failure(error, len(self._origins) - 1))
         else:
-            self._send(b"r", data)
+            self.send(b"r", data)
+
+    def _say(self, text: str) -> None:
+        """Print what the program printed, where the test of the moment has its standard output."""
+        self._heard += len(text)
+        if self._heard <= _MOST_HEARD:
+            print(text, end="", flush=True)
+
+    def _failure(self, error: Exception, origin: int) -> bytes:
+        """What the program is told of an exception that a function of the tests raised."""
+        kinds, text = kinds_of(type(error)), text_of(error)
+        try:
+            return Encoder(self).encode([kinds, error.args, text, attributes_of(error), origin])
+        except WireError:
+            return Encoder(self).encode([kinds, (text,), text, {}, origin])
 
     def held(self, number: int) -> Any:
         """See `Plug.held`."""
@@ -216,12 +223,15 @@ class Connection(Shared):
         """See `Plug.leaf`."""
         if isinstance(value, Remote):
             return "remote", value.treadle_number(self)
+        if isinstance(value, Dressed):
+            number = value.treadle_number(self)
+            return None if number is None else ("remote", number)
         if hasattr(kind_of(value), "__next__"):
             return "iterator", self._number(lambda: tuple(item for _, item in zip((0,), value)), value)  # noqa: B905
         if not callable(value):
             return None
         module, name = str(getattr(value, "__module__", None)), str(getattr(value, "__qualname__", ""))
-        shared = module.partition(".")[0] in _STANDARD or module in self._names
+        shared = module.partition(".")[0] in STANDARD or module in self.modules
         if shared and getattr(sys.modules.get(module), name, None) is value:
             return "global", module, name
         return "callback", self._number(value, value)
@@ -239,6 +249,8 @@ class Connection(Shared):
             return fields[0]
         if kind == "callback":
             return self._callbacks[fields[0]]
+        if kind == "dressed":
+            return self.dressed("", *fields)
         if kind != "remote" or type(fields[0]) is not int or len(self._remotes) > _MOST_REMOTES:
             raise WireError(f"unknown kind {kind!r}")
         number, name, flags = fields
@@ -249,35 +261,19 @@ class Connection(Shared):
             self._remotes[number] = made(self, number, str(name))
         return self._remotes[number]
 
-    def _send(self, kind: bytes, data: bytes) -> None:
-        rest = memoryview(HEAD.pack(kind, len(data)) + data)
-        try:
-            while rest:
-                rest = rest[os.write(self._channel, rest) :]
-        except OSError:
-            self._lose()
+    def dressed(self, letter: str, number: int, name: str, content: Any) -> Any:
+        """See `Plug.dressed`."""
+        if type(number) is not int:
+            raise WireError("an object without a number")
+        if letter:
+            return dressed(self, letter, number, str(name), content)
+        known = self._constants.get(number)
+        if known is None:
+            known = self._constants[number] = dressed(self, letter, number, str(name), content)
+        return known
 
-    def _receive(self) -> tuple[bytes, bytes]:
-        kind, size = HEAD.unpack(self._read(HEAD.size))
-        if size > MOST_BYTES:
-            self.fault = Ended("error", "the program gave a value that is too large to hand over")
-            raise self.fault
-        return kind, self._read(size)
-
-    def _read(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size:
-            try:
-                part = os.read(self._channel, min(size, _CHUNK))
-            except OSError:
-                part = b""
-            if not part:
-                self._lose()
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def _lose(self) -> None:
+    def lose(self) -> NoReturn:
+        """See `Channel.lose`."""
         verdict, how = self.stop()
         self.fault = Ended(verdict, f"the program's process {how}")
         raise self.fault

@@ -1,4 +1,4 @@
-"""Where everything inside a sandbox begins: ``python launch.py PLAN``, a JSON text; see `main`."""
+"""Where everything inside a sandbox begins: ``python launch.py DESCRIPTOR`` of a plan; see `_asked` and `main`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def main(plan: Plan) -> int:
     if plan["outer"] == "namespaces":
         box.enter(plan)
     if plan["serve"] is not None:
+        os.close(plan["payload"])
         zygote.serve(plan["serve"])
         return 0
     _tell(plan["report"], _once(plan))
@@ -40,8 +41,8 @@ def main(plan: Plan) -> int:
 
 
 def _once(plan: Plan) -> Report:
-    report, payload = plan["report"], plan["payload"]
-    os.set_inheritable(report, False)
+    for descriptor in (plan["report"], plan["payload"]):
+        os.set_inheritable(descriptor, False)
     signal.pthread_sigmask(signal.SIG_BLOCK, supervise.SIGNALS)
     kernel.adopt_orphans()
     if plan["private"]:
@@ -49,17 +50,27 @@ def _once(plan: Plan) -> Report:
         zygote.folders(plan["uid"])
     if plan["owner"] is not None and plan["uid"] is not None:
         owners.show_as(plan["folder"], plan["owner"], plan["uid"])
-    watch = supervise.Watch(plan)
-    child = os.fork()
-    if child == 0:
-        os.close(report)
-        zygote.become(plan, (0, 1, 2, payload))
+    return zygote.watched(plan, _put_aside(plan["payload"]))
+
+
+def _put_aside(payload: int) -> list[int]:
+    """Descriptors of the three streams and the files for the work; here nothing is left of the streams."""
+    streams = [os.dup(stream) for stream in range(3)]
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
-    if payload >= 0:
-        os.close(payload)
-    return watch.follow(child)
+    os.close(nothing)
+    return [*streams, payload]
+
+
+def _asked() -> Plan:
+    """The plan: what the descriptor named on the command line begins with; files follow it there."""
+    source = int(sys.argv[1])
+    size = int.from_bytes(os.read(source, 8), "big")
+    words = b""
+    while len(words) < size:
+        words += os.read(source, size - len(words))
+    return json.loads(words) | {"payload": source}
 
 
 def _tell(report: int, words: Report) -> None:
@@ -68,7 +79,7 @@ def _tell(report: int, words: Report) -> None:
 
 
 if __name__ == "__main__":
-    asked = json.loads(sys.argv[1])
+    asked = _asked()
     try:
         sys.exit(main(asked))
     except Exception as error:  # noqa: BLE001  whoever started this must learn why it cannot

@@ -21,7 +21,7 @@ _MISSING = "pytest is missing in the sandbox's Python; install it there: python 
 
 
 class PytestTester(tester.Tester):
-    """Runs each test as a pytest file: it passes if at least one of its tests ran and none failed."""
+    """Runs each test as a pytest file: it passes if at least one of its tests did, and all that are not skipped."""
 
     def body(self, number: int, text: str) -> None:
         """See `tester.Tester.body`."""
@@ -35,13 +35,20 @@ class PytestTester(tester.Tester):
             module.__dict__.update(self.loaded(text, file))
             session = _Session(module, file, self)
             off = [option for name in _LEFT_OUT for option in ("-p", f"no:{name}")]
-            pytest.main([*_OPTIONS, *off], plugins=[session])
+            code = int(pytest.main([*_OPTIONS, *off], plugins=[session]))
         if session.error is not None:
             raise session.error
+        if self.clock.ran_out or self.connection.fault:
+            return  # which is what becomes of the test
         if session.failed:
             raise AssertionError(session.failed)
         if not session.passed:
             raise AssertionError("no test of the file ran")
+        left = session.collected - session.passed - session.skipped
+        if left or code:
+            raise AssertionError(
+                f"pytest ended with code {code}; {len(left)} tests of the file did not run to their end"
+            )
 
 
 class _Session:
@@ -51,7 +58,9 @@ class _Session:
         self._module = module
         self._file = file
         self._owner = owner
-        self.passed = 0
+        self.collected: set[str] = set()
+        self.passed: set[str] = set()
+        self.skipped: set[str] = set()
         self.failed = ""
         self.error: BaseException | None = None
 
@@ -69,6 +78,7 @@ class _Session:
         hook = session.config.hook
         hook.pytest_collection_modifyitems(session=session, config=session.config, items=session.items)
         hook.pytest_collection_finish(session=session)
+        self.collected = {item.nodeid for item in session.items}
         return True
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -90,10 +100,13 @@ class _Session:
         return not isinstance(error, pytest.skip.Exception) and item.get_closest_marker("xfail") is None
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Count."""
+        """Keep which tests passed, which were skipped and why the first failed."""
         if report.failed and not self.failed:
-            self.failed = str(report.longrepr).strip()[-300:]
-        self.passed += report.when == "call" and report.passed
+            self.failed = str(report.longrepr).strip()[-300:] or "a test of the file failed"
+        if report.skipped:
+            self.skipped.add(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
 
 
 class _Files:

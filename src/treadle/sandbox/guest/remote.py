@@ -1,10 +1,12 @@
 """Objects of the program as the tests see them: every use is a question to the program's process.
 
-Neither arithmetic nor comparison asks: an object of the program is equal to itself only, so that no answer can make it
-equal to what a test expects.
+Operators are those of `computing`.
 """
 
 from __future__ import annotations
+
+from computing import Computing, exactly
+from wire import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def place_of(error: BaseException) -> str | None:
     return error.__dict__.get("_treadle_place")
 
 
-class Remote:
+class Remote(Computing):
     """An object of the program.
 
     Args:
@@ -52,6 +54,7 @@ class Remote:
     def __init__(self, connection: Connection, number: int, name: str) -> None:
         set_slot = object.__setattr__
         set_slot(self, "_treadle_connection", connection)
+        set_slot(self, "_treadle_absorbed", False)
         set_slot(self, "_treadle_remote", number)
         set_slot(self, "_treadle_name", name)
         set_slot(self, "_treadle_generation", connection.generation)
@@ -61,6 +64,10 @@ class Remote:
         if self._treadle_generation != connection.generation:
             raise TypeError("this object was lost with the process that made it")
         return self._treadle_remote
+
+    def treadle_generation(self) -> int:
+        """Which process it is of."""
+        return self._treadle_generation
 
     def treadle_ask(self, operation: str, *args: Any, **kwargs: Any) -> Any:
         """Have its process do something with it."""
@@ -87,29 +94,23 @@ class Remote:
     def __delitem__(self, key: Any) -> None:
         self.treadle_ask("delitem", key)
 
-    def __len__(self) -> int:
-        return _exactly(int, self.treadle_ask("len"))
-
-    def __bool__(self) -> bool:
-        return _exactly(bool, self.treadle_ask("bool"))
-
     def __str__(self) -> str:
-        return _exactly(str, self.treadle_ask("str"))
+        return exactly(str, self.treadle_ask("str"))
 
     def __repr__(self) -> str:
-        return _exactly(str, self.treadle_ask("repr"))
-
-    def __iter__(self) -> Any:
-        return self.treadle_ask("iter")
+        return exactly(str, self.treadle_ask("repr"))
 
     def __instancecheck__(self, value: Any) -> bool:
-        return isinstance(value, Remote) and _exactly(bool, self.treadle_ask("isinstance", value))
+        own = getattr(kind_of(value), "treadle_dressed", isinstance(value, Remote))
+        return own and exactly(bool, self.treadle_ask("isinstance", value))
 
     def __enter__(self) -> Any:
         return self.treadle_ask("enter")
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        return bool(_exactly((bool, type(None)), self.treadle_ask("exit", kind and type(error), None, None)))
+        ended = bool(exactly((bool, type(None)), self.treadle_ask("exit", kind and type(error), None, None)))
+        # no program swallows what a test found
+        return ended and isinstance(error, Exception) and not isinstance(error, AssertionError)
 
 
 class Iterating(Remote):
@@ -141,7 +142,7 @@ class Iterating(Remote):
             read = self._treadle_read + len(items)
             if read > _MOST_ITEMS:
                 raise ValueError(f"an iterator of the program gave more than {_MOST_ITEMS} values")
-            self._treadle_keep(_exactly(list, items)[::-1], _exactly(bool, more), read, min(2 * size, _LARGEST_CHUNK))
+            self._treadle_keep(exactly(list, items)[::-1], exactly(bool, more), read, min(2 * size, _LARGEST_CHUNK))
         return self._treadle_items.pop()
 
 
@@ -182,9 +183,3 @@ async def _wait(remote: Remote) -> Any:
 def awaited(connection: Connection, number: int) -> Coroutine[Any, Any, Any]:
     """A coroutine that has the program's process run one of its own."""
     return _wait(Remote(connection, number, "coroutine"))
-
-
-def _exactly(kind: Any, value: Any) -> Any:
-    if type(value) is not kind and not (isinstance(kind, tuple) and type(value) in kind):
-        raise TypeError(f"the program gave a {type(value).__name__} where it must not")
-    return value

@@ -30,7 +30,7 @@ ptrace 101 117  process_vm_readv 310 270  process_vm_writev 311 271  process_mad
 kcmp 312 272  pidfd_getfd 438 438  move_pages 279 239  migrate_pages 256 238
 unshare 272 97  setns 308 268  mount 165 40  umount2 166 39  pivot_root 155 41  chroot 161 51
 open_tree 428 428  move_mount 429 429  fsopen 430 430  fsconfig 431 431  fsmount 432 432  fspick 433 433
-mount_setattr 442 442  sethostname 170 161  setdomainname 171 162
+mount_setattr 442 442  sethostname 170 161  setdomainname 171 162  vmsplice 278 75
 add_key 248 217  request_key 249 218  keyctl 250 219  shmget 29 194  semget 64 190  msgget 68 186
 name_to_handle_at 303 264  open_by_handle_at 304 265
 bpf 321 280  perf_event_open 298 241  userfaultfd 323 282  memfd_secret 447 447

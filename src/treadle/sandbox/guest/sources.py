@@ -49,13 +49,13 @@ class Shared(Plug):
     """
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
+        self.modules = names
 
     def state(self, value: Any) -> tuple[str, str, dict[str, Any]] | None:
         """See `Plug.state`."""
         kind = kind_of(value)
         module = str(kind.__module__)
-        if module not in self._names or getattr(sys.modules.get(module), kind.__name__, None) is not kind:
+        if module not in self.modules or getattr(sys.modules.get(module), kind.__name__, None) is not kind:
             return None
         if hasattr(kind, "__members__"):
             return None
@@ -71,7 +71,7 @@ class Shared(Plug):
         Raises:
             WireError: There is none.
         """
-        if module not in self._names:
+        if module not in self.modules:
             raise WireError(f"unknown module {module!r}")
         __import__(module)
         kind: Any = vars(sys.modules[module]).get(name)

@@ -67,7 +67,8 @@ class Watch:
     def end(self, child: int) -> None:
         """Kill every process of the work and wait until it is gone."""
         while True:
-            if self.alone:
+            # The first process of its namespace; any other would reach this user's processes outside.
+            if self.alone and os.getpid() == 1:
                 _send_all(signal.SIGKILL)
             else:
                 # Stopped first, for what goes on running could start others behind our back.

@@ -8,6 +8,7 @@ import builtins
 import gc
 import os
 import sys
+from _frozen_importlib import ModuleSpec
 
 from assertions import WHY, compiled, reason, shown, without_addresses
 from clock import Clock, Overdue
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 LONGEST_REASON = 400
+_signal: Any = __import__("_signal")
+_IGNORED = (1, 2, 3, 10, 12)
+"""SIGHUP, SIGINT, SIGQUIT, SIGUSR1 and SIGUSR2: nobody but the program would send them."""
 _DUMPABLE, _SUBREAPER, _NO_NEW_PRIVILEGES = 4, 36, 38
 
 
@@ -94,13 +98,15 @@ class Tester:
     def _prepare(self, introduction: list[Any]) -> None:
         """Take what the program says of itself: nothing but what stands for the names that were asked for."""
         told, names = introduction
+        if [name for name, _, _ in told] != self.plan["names"]:
+            raise Ended("error", "the program's process answered nonsense (other names than it was asked for)")
         for number, (name, kind, value) in enumerate(told):
-            if name in self.entries or not name.isidentifier():
+            if name in self.entries:
                 continue
             if kind == "callable":
                 self.entries[name] = Entry(self.connection, number, name)
             elif kind == "exception":
-                self.entries[name] = class_of(*map(str, value))
+                self.entries[name] = class_of(value, self.connection.modules)
             elif kind == "value":
                 self.entries[name] = value
         own = ", ".join(name for name in names if not name.startswith("_"))[:200]
@@ -108,9 +114,16 @@ class Tester:
             self.entries.setdefault(name, Missing(f"the program defines no {name}; its names: {own or 'none'}"))
         if not self._namespace:
             if self.plan["module"]:
-                module = sys.modules[self.plan["module"]] = type(sys)(self.plan["module"])
-                module.__dict__.update(self.entries)
+                self._make_module(self.plan["module"])
             self._set_up()
+
+    def _make_module(self, name: str) -> None:
+        """The program as a module: no package, so that importing from it never looks for a file."""
+        module = sys.modules[name] = type(sys)(name)
+        module.__spec__ = ModuleSpec(name, None)
+        module.__dict__.update(self.entries)
+        own = set(self.plan["entries"])
+        module.__dict__["__all__"] = [one for one in self.entries if one in own or not hasattr(builtins, one)]
 
     def _set_up(self) -> None:
         entries = {name: self.entries[name] for name in self.plan["entries"]}
@@ -167,7 +180,7 @@ class Tester:
             return "error", text_of(error)
         if place is not None:
             where = f" ({place})" if place else ""
-            if isinstance(error, SystemExit):
+            if any(kind.__name__ == "SystemExit" for kind in type(error).__mro__):
                 return "crashed", f"the program ended itself with {said}{where}{inside}"
             return "error", f"{said}{where}{inside}"
         if isinstance(error, AssertionError):
@@ -218,6 +231,8 @@ def main(read: Callable[[], Any], kind: type[Tester] = Tester) -> None:
         finally:
             os._exit(0)
     theirs.close()
+    for number in _IGNORED:
+        _signal.signal(number, _signal.SIG_IGN)
     os.dup2(nothing, 2)
     sys.meta_path.insert(0, Finder(job["modules"]))  # pyright: ignore[reportArgumentType]
     connection = Connection(ours, frozenset(job["modules"]))

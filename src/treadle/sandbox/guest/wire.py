@@ -25,6 +25,7 @@ DEEPEST = 500
 NODE = struct.Struct("<BBI")
 INT, FLOAT, SIZE = struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<I")
 MUTABLE = frozenset("lDOECSQBM")
+DRESSED: dict[Any, str] = {int: "", float: "", str: "", bytes: "", tuple: "w", list: "L", dict: "d"}
 FACTORIES = {kind.__name__: kind for kind in (int, float, str, bytes, bool, list, dict, set, tuple)}
 _CONTAINERS = {
     ("builtins", "list"): "l",
@@ -87,6 +88,13 @@ class Plug:
 
     def leaf(self, value: Any) -> tuple[Any, ...] | None:
         """A kind (text) and plain values that stand for an object without a common form."""
+
+    def dress(self, value: Any) -> tuple[int, str] | None:
+        """A number and the class of a value of a subclass, by which its own attributes can be asked for."""
+
+    def dressed(self, letter: str, number: int, name: str, content: Any) -> Any:
+        """The value of a subclass that the other side's `dress` told of."""
+        raise WireError(f"unknown class {name!r}")
 
     def state(self, value: Any) -> tuple[str, str, dict[str, Any]] | None:
         """Module, name of the class and attributes of an object whose class both sides have."""
@@ -166,13 +174,17 @@ class Encoder:
         if letter == "M":
             module, name, state = extra
             items = [module, name, *(part for pair in state.items() for part in pair)]
-        elif letter in "DOECi":
+        elif letter in "wL":
+            items = [*extra, *value]
+        elif letter in "DOECid":
             pairs = value if letter == "i" else value.items()
             items = [part for pair in pairs for part in pair]
             if letter == "E":
                 factory = value.default_factory
                 known = isinstance(factory, type) and FACTORIES.get(factory.__name__) is factory
                 items = [factory.__name__ if known else None, *items]
+            elif letter == "d":
+                items = [*extra, *items]
         elif letter == "Q":
             items = [value.maxlen, *value]
         self._items(letter, items)
@@ -237,9 +249,12 @@ class Encoder:
     def _subclassed(self, value: Any, plain: Any) -> bytes:
         kind = kind_of(plain)
         letter = letter_of(kind)
+        dress = self._plug.dress(value) if kind in DRESSED else None
         if not letter:
-            return self._item(plain)
-        sent = self._add(plain, letter, None)
+            if dress is None:
+                return self._item(plain)
+            return b"x" + SIZE.pack(4) + b"".join(map(self._item, ("dressed", *dress, plain)))
+        sent = self._add(plain, letter, None) if dress is None else self._add(plain, DRESSED[kind], dress)
         self._numbers[id(value)] = self._numbers[id(plain)]
         self._kept.append(value)  # for as long as its id stands for it
         return sent

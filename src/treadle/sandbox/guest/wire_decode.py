@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _DATES = ("date", "timedelta", "time", "datetime")
 _PENDING = object()
-_FROZEN = frozenset("tZkvi")
-_PROPERTIES = {"M": 2, "Q": 1, "E": 1}
+_FROZEN = frozenset("tZkviw")
+_PROPERTIES = {"M": 2, "Q": 1, "E": 1, "L": 2, "d": 2}
 """How many items at its start are a container's own properties."""
 
 
@@ -75,7 +75,7 @@ class _Decoder:
                 self._patch(node)
         for hashed in (False, True):
             for number, node in self._waiting.items():
-                if (node.letter in "DOECS") is hashed and node.letter not in _FROZEN and node.letter != "l":
+                if (node.letter in "DOECSd") is hashed and node.letter not in _FROZEN and node.letter != "l":
                     self._fill(self._objects[number], node.letter, node.items)
         if kind_of(self._objects[0]) is not list:
             raise WireError("the root is no list")
@@ -94,7 +94,7 @@ class _Decoder:
         if letter == "l":
             made: Any = items
         elif letter in _FROZEN:
-            made = _PENDING if waits else _frozen(letter, items)
+            made = _PENDING if waits else self._frozen(letter, items)
         else:
             made = self._shell(letter, items)
             own = _PROPERTIES.get(letter, 0)
@@ -182,6 +182,8 @@ class _Decoder:
             return _new(set)
         if letter == "M":
             return self._plug.shell(items[0], items[1])
+        if letter in "Ld":
+            return self._plug.dressed(letter, items[0], items[1], ())
         import collections
 
         if letter == "Q":
@@ -197,7 +199,7 @@ class _Decoder:
     def _fill(self, made: Any, letter: str, items: list[Any]) -> None:
         if letter == "S":
             made.update(items)
-        elif letter == "Q":
+        elif letter in "QL":
             made.extend(items)
         elif len(items) % 2:
             raise WireError("a key without a value")
@@ -208,6 +210,9 @@ class _Decoder:
         else:
             for key, value in zip(items[::2], items[1::2]):  # noqa: B905
                 made[key] = value
+
+    def _frozen(self, letter: str, items: list[Any]) -> Any:
+        return self._plug.dressed("w", items[0], items[1], items[2:]) if letter == "w" else _frozen(letter, items)
 
     def _patch(self, node: _Node) -> None:
         for at, number in node.holes:
@@ -231,7 +236,7 @@ class _Decoder:
             if node.depth > DEEPEST:
                 raise WireError("tuples stand too deep in each other")
             self._patch(node)
-            self._objects[number] = _frozen(node.letter, node.items)
+            self._objects[number] = self._frozen(node.letter, node.items)
             stack.pop()
 
 

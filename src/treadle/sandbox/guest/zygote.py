@@ -47,6 +47,7 @@ _USED_MOST = (
 )
 TMPFS = kernel.MS_NOSUID | kernel.MS_NODEV
 MOST_FILES = 16384
+_LONGEST_WHY = 2048
 
 
 def warm_up() -> None:
@@ -107,21 +108,35 @@ def _supervise(plan: Plan, passed: list[int]) -> Report:
     kernel.not_dumpable()
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
     private(plan)
+    return watched(plan, passed)
+
+
+def watched(plan: Plan, passed: Sequence[int]) -> Report:
+    """Start a piece of work and watch over it to its end.
+
+    Args:
+        plan: What to run and what it may.
+        passed: Descriptors of stdin, stdout, stderr and the files; closed here.
+    """
     watch = supervise.Watch(plan)
+    told, faults = os.pipe()
     child = os.fork()
     if child == 0:
-        become(plan, passed)
-    for descriptor in passed:
+        _become(plan, passed, faults)
+    for descriptor in (faults, *passed):
         os.close(descriptor)
-    return watch.follow(child)
+    report = watch.follow(child)
+    why = os.read(told, _LONGEST_WHY)
+    os.close(told)
+    return {"cause": "refused", "why": why.decode("utf-8", "replace")} if why else report
 
 
-def become(plan: Plan, passed: Sequence[int]) -> None:
-    """Turn into the program; what stands in the way is told on its stderr, for nobody else could hear it."""
+def _become(plan: Plan, passed: Sequence[int], faults: int) -> None:
+    """Turn into the work, or say why that cannot be."""
     try:
-        cell.run(plan, passed[:3], passed[3])
+        cell.run(plan, passed[:3], passed[3], faults)
     except BaseException as error:
-        os.write(2, f"the sandbox cannot start it: {type(error).__name__}: {error}\n".encode())
+        os.write(faults, f"it cannot be started: {type(error).__name__}: {error}".encode("utf-8", "replace"))
     finally:
         os._exit(cell.CANNOT_START)
 
@@ -138,7 +153,7 @@ def private(plan: Plan) -> None:
 def folders(owner: int | None) -> None:
     """Make the work folder, the home and the shared memory of a piece of work in its ``/tmp``."""
     for folder, mode in (("/tmp/work", 0o755), ("/tmp/home", 0o755), ("/tmp/shm", 0o1777)):
-        os.mkdir(folder)
+        os.makedirs(folder, exist_ok=True)
         os.chmod(folder, mode)
         if owner is not None:
             os.chown(folder, owner, owner)
