@@ -41,6 +41,7 @@ PLAIN = CodeTests((PUBLIC, HIDDEN), ("shout",))
 CHECKED = CodeTests((CHECK,), ("shout",), check="check")
 CLOSE = CodeTests(("assert abs(shout(7.5, 'loud') - 314.15) < 1e-6",), ("shout",))
 TRUTH = CodeTests(("assert is_shout('Hey!')", "assert not is_shout('whisper')"), ("is_shout",))
+STEPS = CodeTests(("s = Stack()\ns.push(1); s.push(2)\nassert len(s) == 2 and s.pop() == 2",), ("Stack",))
 PYTEST = CodeTests((TABLE,), ("shout",), framework="pytest", module="shout")
 
 Flow = Callable[[Problem, Run], Awaitable[str]]
@@ -84,6 +85,9 @@ def asking(*prompts: str) -> Flow:
         (CLOSE, "shout(7.5, 'loud') -> 314.15", "abs(shout(7.5, 'loud') - 314.15) < 1e-6"),
         (TRUTH, "is_shout('Hey!') should be True", "is_shout('Hey!')"),
         (TRUTH, "is_shout('whisper') is False", "not is_shout('whisper')"),
+        (STEPS, f"It must pass: {STEPS.tests}", "len(s) == 2 and s.pop() == 2"),
+        (STEPS, f"It must pass: {'; '.join(STEPS.tests[0].splitlines())}", "len(s) == 2 and s.pop() == 2"),
+        (STEPS, "- s = Stack()\n- assert len(s) == 2 and s.pop() == 2", "len(s) == 2 and s.pop() == 2"),
         (PYTEST, "the case [['others', 'here'], 4] fails", "[['others', 'here'], 4]"),
     ],
 )

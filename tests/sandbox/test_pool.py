@@ -14,9 +14,9 @@ import pytest
 
 from treadle.sandbox.base import MIB, Command, Limits, Program, Surroundings
 from treadle.sandbox.bubblewrap import Bubblewrap
+from treadle.sandbox.cells import children
 from treadle.sandbox.linux import LinuxSandbox
 from treadle.sandbox.namespaces import Namespaces
-from treadle.sandbox.pool import children
 
 
 @pytest.fixture(params=[Bubblewrap, Namespaces])
@@ -77,7 +77,7 @@ async def test_a_cancellation_that_comes_with_the_answer_is_one(
         await asyncio.sleep(0)
         return b"{}"
 
-    monkeypatch.setattr("treadle.sandbox.pool.Cell._answer", answered_and_cancelled)
+    monkeypatch.setattr("treadle.sandbox.cells.Cell._answer", answered_and_cancelled)
     running.append(asyncio.create_task(box.execute(Program("print(1)"))))
     with pytest.raises(asyncio.CancelledError):
         await running[0]

@@ -28,7 +28,7 @@ class Text:
     @staticmethod
     def of(text: str) -> Text:
         """A text in which the same statement is the same however it is written."""
-        bare = "".join(text.translate(_LAYOUT).split())
+        bare = "".join(text.replace("\\n", " ").replace("\\t", " ").translate(_LAYOUT).split())
         return Text(bare, bare.translate(_BRACKETS))
 
 
@@ -94,8 +94,9 @@ def _pieces(texts: tuple[str, ...], names: tuple[str, ...], check: str | None) -
         if tree is None:
             continue
         given = [*names, *_parameters(tree, check)]
+        told = _made_of(tree, {*given})
         own: dict[str, Piece] = {}
-        for node in _telling(tree, {*given}):
+        for node in _telling(tree, told):
             piece = _piece(text, node, names, given)
             if piece.forms or piece.cases:
                 own[piece.text] = piece
@@ -158,6 +159,15 @@ def _called(node: ast.expr, names: set[str]) -> ast.Call | None:
 def _written(text: str, node: ast.expr) -> set[str]:
     source = ast.get_source_segment(text, node) if hasattr(node, "lineno") else None
     return {ast.unparse(node), source or ast.unparse(node)}
+
+
+def _made_of(tree: ast.Module, names: set[str]) -> set[str]:
+    """Names, and those that are given what is made with them: what is asserted of these tells of the program, too."""
+    found = set(names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _names(node.value) & found:
+            found |= {name for target in node.targets for name in _names(target)}
+    return found
 
 
 def _parameters(tree: ast.Module, check: str | None) -> list[str]:

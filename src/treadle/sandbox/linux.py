@@ -24,9 +24,10 @@ from treadle.sandbox.base import (
     Surroundings,
     Traits,
 )
+from treadle.sandbox.cells import end_box
 from treadle.sandbox.layout import GUEST, Layout, system_layout
 from treadle.sandbox.plans import Streams, all_files, fault_of, packed, plan_for, program_path, result_of
-from treadle.sandbox.pool import Pool, end_box
+from treadle.sandbox.pool import Pool
 from treadle.sandbox.process import Ended, run_process
 from treadle.sandbox.sealed import empty, fill
 from treadle.sandbox.users import slot, spare_user

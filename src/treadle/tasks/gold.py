@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from treadle.errors import DatasetError, ProviderError, SandboxError, TreadleError
+from treadle.errors import Caution, DatasetError, ProviderError, SandboxError, TreadleError
 from treadle.lookup import source_of
 from treadle.sandbox.base import Sandbox
 from treadle.tasks.base import Sample
@@ -79,7 +80,7 @@ async def check_gold(task: Task, sandbox: Sandbox | None = None, watch: Watch | 
 
 
 def apply_gold(task: Task, report: GoldReport) -> Task:
-    """The task as a check leaves it: unchanged, or without its bad samples where the task asks for that.
+    """The task as a check leaves it: unchanged, or, with a caution, without its bad samples where it asks for that.
 
     Raises:
         DatasetError: There are bad samples and the task does not drop them; lists them.
@@ -87,6 +88,8 @@ def apply_gold(task: Task, report: GoldReport) -> Task:
     if not report.bad:
         return task
     if task.drop_bad_gold:
+        left_out = f"{len(report.bad)} of {report.checked} references are graded wrong and left out"
+        warnings.warn(f"{task.name}: {left_out}: {_listed(report.bad)}", Caution, stacklevel=2)
         return task.without(tuple(bad.id for bad in report.bad))
     raise DatasetError(
         f"{task.name}: {len(report.bad)} of {report.checked} references are graded wrong by the scorer "
