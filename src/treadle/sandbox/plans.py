@@ -74,6 +74,7 @@ def plan_for(
         "landlock": None,
         "limits": limits_for(limits),
         "scratch": [SCRATCH],
+        "covered": [path for path in layout.readable if path.startswith(f"{SCRATCH}/")],
         "private": True,
         "alone": True,
         "owner": None,

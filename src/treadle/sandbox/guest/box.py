@@ -62,7 +62,7 @@ def _files(plan: Plan) -> None:
     size = plan["limits"]["file_bytes"]
     kernel.mount("tmpfs", f"{_ROOT}/tmp", "tmpfs", _QUIET, f"size={size},mode=1777,nr_inodes=16384")
     for name, source in devices.items():
-        _bind(source, f"{_ROOT}/dev/{name}", 0)
+        bind(source, f"{_ROOT}/dev/{name}", 0)
     os.mkdir(f"{_ROOT}/dev/shm")
     os.symlink("/proc/self/fd", f"{_ROOT}/dev/fd")
     for path, target in plan["links"]:
@@ -73,7 +73,7 @@ def _files(plan: Plan) -> None:
         with open(_ROOT + path, "w") as file:
             file.write(text)
     for path, writable in plan["binds"]:
-        _bind(sources[path], _ROOT + path, 0 if writable else kernel.MOUNT_ATTR_RDONLY)
+        bind(sources[path], _ROOT + path, 0 if writable else kernel.MOUNT_ATTR_RDONLY)
     kernel.mount("proc", f"{_ROOT}/proc", "proc", _QUIET | kernel.MS_NOEXEC, None)
     kernel.pivot_root(_ROOT, f"{_ROOT}/old")
     os.chdir("/")
@@ -82,7 +82,8 @@ def _files(plan: Plan) -> None:
     kernel.mount(None, "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | _QUIET, None)
 
 
-def _bind(source: int, target: str, attributes: int) -> None:
+def bind(source: int, target: str, attributes: int) -> None:
+    """Mount what a descriptor is of at a path, which is made."""
     _parents(target)
     path = f"/proc/self/fd/{source}"
     if os.path.isdir(path):

@@ -44,6 +44,7 @@ class Plan(TypedDict):
         landlock: What stays within reach where nothing else hides the rest, or ``None``.
         limits: What it may take.
         scratch: Private folders: memory where the work is alone, else watched for their size.
+        covered: What is to be read and lies where a cell has its private folders.
         private: Whether the folders in ``/tmp`` are still to be made.
         alone: Whether the work has a process namespace of its own.
         owner: The user that owns the work folder's files, where they are to look like those of ``uid``; else ``None``.
@@ -65,6 +66,7 @@ class Plan(TypedDict):
     landlock: Reach | None
     limits: Limits
     scratch: list[str]
+    covered: list[str]
     private: bool
     alone: bool
     owner: int | None

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 
+import box
 import cell
 import kernel
 import seccomp
@@ -146,7 +147,11 @@ def private(plan: Plan) -> None:
     size = plan["limits"]["file_bytes"]
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE, None)
     kernel.mount("proc", "/proc", "proc", TMPFS | kernel.MS_NOEXEC, None)
+    covered = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in plan["covered"]]
     kernel.mount("tmpfs", "/tmp", "tmpfs", TMPFS, f"size={size},mode=1777,nr_inodes={MOST_FILES}")
+    for path, source in covered:
+        box.bind(source, path, kernel.MOUNT_ATTR_RDONLY)
+        os.close(source)
     folders(plan["uid"])
 
 
