@@ -238,19 +238,23 @@ async def test_a_check_that_is_ended_ends_in_the_usual_document(measures: Measur
     rows = [{"id": f"q{n}", "input": f"What {n}?", "target": "41"} for n in range(60)]
     given = user_task(scorer=Graded(), name="own")(lambda: rows)  # pyright: ignore[reportArgumentType]
     model, machine = Asked(), Slow()
-    budget = Budget(seconds=0.05) if end == "budget" else None
+    budget = Budget(seconds=0.2) if end == "budget" else None
     async with scripted_session(model, sandbox=machine) as session:
         measuring: asyncio.Task[Any] = asyncio.create_task(
             measures(session, ["single", "cot"], given, models=["m"], budget=budget)  # pyright: ignore[reportArgumentType]
         )
-        await machine.busy.wait()
+        busy = asyncio.ensure_future(machine.busy.wait())
+        await asyncio.wait({busy, measuring}, return_when=asyncio.FIRST_COMPLETED)
         if end == "interrupt":
             session.interrupt()
         report = await measuring
         runs = await session.journal.read(lambda store: store.runs())
+        begun = busy.done()
+        busy.cancel()
     document = report.document()
     assert (document["ended_by"], model.times) == (end, 0)
-    assert machine.ended > 0
+    # On a machine that is slow enough the time is over before the first reference is run.
+    assert machine.ended > 0 or (end == "budget" and not begun)
     assert [run.ended_by for run in runs] == [end]
     if end == "budget":
         assert "--budget-seconds" in document["message"]
