@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from treadle.errors import SandboxError
+from treadle.sandbox import bundle
 from treadle.sandbox.base import (
     DEFAULT_LIMITS,
     NO_SURROUNDINGS,
@@ -140,7 +141,7 @@ class LinuxSandbox(ABC):
         layout = system_layout(os.geteuid())
         plan = plan_for(Program(""), layout, DEFAULT_LIMITS, NO_SURROUNDINGS, user=spare_user(slot))
         with ExitStack() as opened:
-            plan |= {"serve": channel, "private": False, "payload": empty(opened)}
+            plan |= {"serve": channel, "private": False, "payload": empty(opened), "ready": bundle.ready()}
             wrapped = self.wrapped(launching(layout), plan, layout, opened)
             fill(plan["payload"], framed(plan))
             return subprocess.Popen(

@@ -64,6 +64,7 @@ def plan_for(
         "texts": [],
         "network": "host" if surroundings.network else "none" if isinstance(work, Program) else "loopback",
         "serve": None,
+        "ready": None,
         "report": -1,
         "payload": -1,
         "argv": None if isinstance(work, Program) else list(work.argv),

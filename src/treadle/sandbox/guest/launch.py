@@ -34,7 +34,7 @@ def main(plan: Plan) -> int:
         box.enter(plan)
     if plan["serve"] is not None:
         os.close(plan["payload"])
-        zygote.serve(plan["serve"])
+        zygote.serve(plan["serve"], plan["ready"])
         return 0
     _tell(plan["report"], _once(plan))
     return 0

@@ -24,6 +24,13 @@ class Reach(TypedDict):
     writable: list[str]
 
 
+class Ready(TypedDict):
+    """Modules that a warm interpreter holds ready for tests of programs; see `treadle.sandbox.bundle`."""
+
+    modules: list[str]
+    digest: str
+
+
 class Plan(TypedDict):
     """A piece of work, or a box that waits for some.
 
@@ -34,6 +41,7 @@ class Plan(TypedDict):
         texts: Files with their content.
         network: ``pairs``, ``none``, ``loopback`` (see `seccomp.filter_program`) or ``host``.
         serve: Descriptor of the socket to serve on; ``None`` for a single piece of work.
+        ready: What a box that serves holds ready.
         report: Descriptor that the report of a single piece of work goes to, or -1.
         payload: Descriptor of the files for the work folder, or -1.
         argv: The command; ``None`` for a program.
@@ -56,6 +64,7 @@ class Plan(TypedDict):
     texts: list[tuple[str, str]]
     network: str
     serve: int | None
+    ready: Ready | None
     report: int
     payload: int
     argv: list[str] | None
