@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machine import PROGRAM, TASK, Machine, echo
@@ -17,10 +18,7 @@ from treadle.ledger.run import Run
 from treadle.ledger.session import Session
 from treadle.operators.candidate import Candidate
 from treadle.operators.executed_tests import run_public_tests
-from treadle.sandbox.base import (
-    Sandbox,
-    Traits,
-)
+from treadle.sandbox.base import Command, Sandbox, Traits
 from treadle.sandbox.layout import packages_digest
 from treadle.store.open import open_store
 from treadle.testing.sessions import recording_run, scripted_session
@@ -152,3 +150,19 @@ async def test_a_sandbox_that_protects_nothing_is_said_once(monkeypatch: pytest.
         with pytest.warns(Caution, match="programs run unprotected"):
             await run.sandbox.execute(PROGRAM)
         await run.sandbox.execute(PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"work": "print(1)"}, "takes a Program or a Command"),
+        ({"work": Command("python -V")}, "one by one"),  # pyright: ignore[reportArgumentType]
+        ({"work": PROGRAM, "files": {"a.txt": "hello"}}, "as bytes"),
+        ({"work": PROGRAM, "stdin": "hi"}, "as bytes"),
+        ({"work": PROGRAM, "limits": {"seconds": 5}}, r"Limits\(seconds=…"),
+    ],
+)
+async def test_what_is_of_another_kind_is_refused_with_what_would_do(given: dict[str, Any], words: str) -> None:
+    async with recording_run(echo, sandbox=Machine()) as (run, _):
+        with pytest.raises(UserError, match=words):
+            await run.sandbox.execute(**given)

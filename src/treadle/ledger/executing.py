@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from treadle.errors import ProviderError
+from treadle.errors import ProviderError, UserError
 from treadle.ledger.flights import Flights
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import ExecutionAddress
@@ -223,10 +223,12 @@ class RunSandbox:
             surroundings: What it may see of this machine.
 
         Raises:
+            UserError: What is given is of another kind, such as text where bytes belong.
             SandboxError: There is no sandbox.
             ProviderError: The sandbox itself failed, or could not start what there is nothing wrong with; or it
                 refused what a scorer wanted to run.
         """
+        _refuse_other_kinds(work, files, stdin, limits)
         scope = self._scope
         strand = scope.strand()
         place = strand.next_place()
@@ -270,3 +272,14 @@ def _first_line(work: Program | Command) -> str:
     text = work.source if isinstance(work, Program) else shlex.join(work.argv)
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _refuse_other_kinds(work: Any, files: Any, stdin: Any, limits: Any) -> None:
+    if not isinstance(work, Program | Command):
+        raise UserError(f"run.sandbox.execute takes a Program or a Command, not {work!r:.60}: write Program(source)")
+    if isinstance(work, Command) and isinstance(work.argv, str):
+        raise UserError("a Command takes its words one by one, such as Command(('python', '-V'))")
+    if not isinstance(stdin, bytes) or not all(isinstance(content, bytes) for content in files.values()):
+        raise UserError("run.sandbox.execute takes files and stdin as bytes: write text.encode()")
+    if not isinstance(limits, Limits | None):
+        raise UserError(f"run.sandbox.execute takes its limits as Limits(seconds=…, memory=…), not {limits!r:.60}")
