@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -181,3 +182,39 @@ async def test_work_at_one_time_never_shares_a_user(box: LinuxSandbox) -> None:
 async def test_a_long_input_cannot_be_changed(box: LinuxSandbox) -> None:
     source = "import os\ntry:\n    os.ftruncate(0, 1 << 30)\nexcept OSError as error:\n    print('no')"
     assert (await box.execute(Program(source), stdin=b"x" * 200_000)).stdout == "no\n"
+
+
+async def test_descriptors_that_run_out_leave_none_open(box: LinuxSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await box.execute(Program("print(1)"))).status == "ok"
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    make_pipe = os.pipe
+    for allowed in range(2):
+        left = [None] * allowed
+
+        def pipe(left: list[None] = left) -> tuple[int, int]:
+            if not left:
+                raise OSError(24, "Too many open files")
+            left.pop()
+            return make_pipe()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pipe", pipe)
+            assert (await box.execute(Program("print(1)"), stdin=b"x" * 5000)).status == "refused"
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert (await box.execute(Program("print(2)"))).stdout == "2\n"
+
+
+async def test_an_input_waits_for_no_pipe_that_is_too_small_for_it(
+    box: LinuxSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_pipe = os.pipe
+
+    def small() -> tuple[int, int]:
+        ends = make_pipe()
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 4096)
+        return ends
+
+    monkeypatch.setattr(os, "pipe", small)
+    async with asyncio.timeout(20):
+        result = await box.execute(Program("print(len(input()))"), stdin=b"x" * 60_000)
+    assert result.stdout == "60000\n"

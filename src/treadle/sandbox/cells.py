@@ -24,6 +24,9 @@ Spawn = Callable[[int, int], subprocess.Popen[bytes]]
 """Starts a box that serves on a descriptor, as the slot with this number."""
 
 _PIPE = 1 << 16
+_ALWAYS_FITS = 4096
+"""Bytes that any pipe takes at once: a user with many pipes gets new ones of a single page."""
+
 _FLOOD = 1 << 30
 _GRACE_S = 1.0
 _START_S = 20.0
@@ -101,8 +104,7 @@ class Cell:
             BoxGoneError: The box ended, which no program can bring about.
         """
         self._flooded = False
-        streams = [_Stream(limits.output_bytes, self._flood) for _ in range(2)]
-        descriptors = [_readable(stdin), *(stream.theirs for stream in streams), _readable(payload)]
+        streams, descriptors = self._opened(stdin, payload, limits)
         try:
             self._send(plan, descriptors)
             for stream in streams:
@@ -127,6 +129,21 @@ class Cell:
             report = b'{"cause": "flood"}'
         out, err = (stream.kept for stream in streams)
         return result_of(report, Streams(out.text(), err.text(), out.truncated or err.truncated), limits)
+
+    def _opened(self, stdin: bytes, payload: bytes, limits: Limits) -> tuple[list[_Stream], list[int]]:
+        """The outputs, and what the box is handed; where not all can be opened, none is left open."""
+        streams: list[_Stream] = []
+        with ExitStack() as opened:
+            descriptors = [_readable(stdin)]
+            opened.callback(os.close, descriptors[0])
+            for _ in range(2):
+                streams.append(_Stream(limits.output_bytes, self._flood))
+                opened.callback(streams[-1].close)
+                descriptors.append(streams[-1].theirs)
+                opened.callback(os.close, streams[-1].theirs)
+            descriptors.append(_readable(payload))
+            opened.pop_all()
+        return streams, descriptors
 
     def _send(self, plan: Mapping[str, Any], descriptors: Sequence[int]) -> None:
         try:
@@ -203,7 +220,7 @@ def _readable(content: bytes) -> int:
     """A descriptor to read some bytes from."""
     if not content:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    if len(content) <= _PIPE:
+    if len(content) <= _ALWAYS_FITS:
         ours, theirs = os.pipe()
         os.write(theirs, content)
         os.close(theirs)
