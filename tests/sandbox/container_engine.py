@@ -115,7 +115,9 @@ def boxed(asked: argparse.Namespace) -> list[str]:
     argv += ["--unshare-net"] if asked.network == "none" else []
     argv += ["--as-pid-1", "--cap-drop", "ALL", "--hostname", asked.hostname, "--clearenv"]
     argv += ["--setenv", "PATH", f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/"]
-    argv += ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    for path in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", sys.prefix, sys.base_prefix):
+        argv += ["--ro-bind-try", path, path]
+    argv += ["--proc", "/proc", "--dev", "/dev"]
     argv += ["--size", asked.shm_size, "--tmpfs", "/dev/shm"]
     argv += ["--size", size[1] if size else "0", "--perms", "1777", "--tmpfs", where]
     for mount in asked.mount:

@@ -66,6 +66,8 @@ class Surroundings:
         env: Environment variables besides the few that a sandbox sets; nothing else of this process's environment is
             handed on.
         network: Whether the network may be reached.
+        place: Where work sees the folder; where it is on this machine, where nothing is said. Only sandboxes whose
+            traits say so can show it elsewhere; the others show it where it is.
     """
 
     folder: Path | None = None
@@ -73,6 +75,7 @@ class Surroundings:
     readable: tuple[Path, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     network: bool = False
+    place: Path | None = None
 
 
 DEFAULT_LIMITS = Limits()
@@ -117,6 +120,7 @@ class Traits:
         processes: Whether work may start processes of its own.
         folders: Whether it takes `Surroundings`.
         inputs: Whether it takes files and standard input.
+        places: Whether it shows a folder at another path than its own.
     """
 
     isolated: bool = True
@@ -124,6 +128,7 @@ class Traits:
     processes: bool = True
     folders: bool = True
     inputs: bool = True
+    places: bool = True
 
 
 class Sandbox(Protocol):

@@ -58,9 +58,10 @@ class Bubblewrap(LinuxSandbox):
         for capability in capabilities:
             argv += ["--cap-add", capability]
         size = str(plan["limits"]["file_bytes"])
+        seen = [f"{plan['place']['at']}/in"] if plan["place"] else []
         argv += ["--proc", "/proc", *_devices()]
         argv += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]
-        for folder in _folders([*layout.readable, *(path for path, _ in (*layout.texts, *plan["binds"]))]):
+        for folder in _folders([*layout.readable, *(path for path, _ in layout.texts), *seen]):
             argv += ["--perms", "0755", "--dir", folder]
         for path in layout.readable:
             argv += ["--ro-bind", path, path]
@@ -69,8 +70,8 @@ class Bubblewrap(LinuxSandbox):
         inherited = [sealed(text.encode(), opened) for _, text in layout.texts]
         for (path, _), descriptor in zip(layout.texts, inherited, strict=True):
             argv += ["--perms", "0644", "--ro-bind-data", str(descriptor), path]
-        for path, writable in plan["binds"]:
-            argv += ["--bind" if writable else "--ro-bind", path, path]
+        for path, target, writable in plan["binds"]:
+            argv += ["--bind" if writable else "--ro-bind", path, target]
         argv += ["--remount-ro", "/", "--chdir", "/", "--"]
         wrapped = Wrapped((*argv, *launch))
         wrapped.inherited = tuple(inherited)

@@ -14,7 +14,6 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -22,6 +21,7 @@ import msgspec
 from treadle.errors import SandboxError
 from treadle.sandbox.base import MIB, Command, ExecResult, Limits, Program, Surroundings, Traits
 from treadle.sandbox.layout import GUEST, Layout
+from treadle.sandbox.places import views
 from treadle.sandbox.plans import SCRATCH, Streams, all_files, fault_of, packed, plan_for, result_of
 from treadle.sandbox.process import Ended, run_process, undisturbed
 
@@ -185,7 +185,8 @@ class Container:
 def _flags(engine: str, name: str, limits: Limits, surroundings: Surroundings) -> list[str]:
     user = _FIRST_USER + (os.getpid() * 64 + next(_NUMBERS)) % _USERS
     if surroundings.folder is not None:
-        user = surroundings.folder.stat().st_uid or user
+        user = surroundings.folder.stat().st_uid
+    shown = views(surroundings)
     memory = 2 * limits.memory + 256 * MIB
     flags = {
         "name": name,
@@ -210,24 +211,24 @@ def _flags(engine: str, name: str, limits: Limits, surroundings: Surroundings) -
         flags["userns"] = "keep-id"
     words = ["--rm", "--interactive", "--read-only", *(f"--{flag}={value}" for flag, value in flags.items())]
     if surroundings.folder is not None:
-        words += _mount(surroundings.folder, surroundings.writable)
-    for path in surroundings.readable:
-        words += _mount(path, False)
+        words += _mount(str(surroundings.folder), shown.at, writable=surroundings.writable)
+    for path in (*shown.apart, *shown.on_top):
+        words += _mount(path, path, writable=False)
     return words
 
 
-def _mount(path: Path, writable: bool) -> list[str]:
+def _mount(source: str, target: str, *, writable: bool) -> list[str]:
     row = io.StringIO()
-    fields = ["type=bind", f"source={path}", f"target={path}", *(() if writable else ("readonly",))]
-    csv.writer(row, lineterminator="").writerow(fields)
-    return ["--mount", row.getvalue()]
+    fields = ["type=bind", f"source={source}", f"target={target}", *(() if writable else ("readonly",))]
+    csv.writer(row, lineterminator="\n").writerow(fields)
+    return ["--mount", row.getvalue().removesuffix("\n")]
 
 
 def _input(
     work: Program | Command, files: Mapping[str, bytes], limits: Limits, surroundings: Surroundings, mark: str
 ) -> bytes:
     layout = Layout((), (), (), "python3", _PATH)
-    plan: dict[str, Any] = plan_for(work, layout, limits, surroundings, user=None) | {"private": False}
+    plan: dict[str, Any] = plan_for(work, layout, limits, surroundings, user=None) | {"private": False, "place": None}
     content = packed(all_files(work, files, plan["program"]))
     guest = {path.name: path.read_text(encoding="utf-8") for path in GUEST.glob("*.py")}
     asked = msgspec.json.encode({"guest": guest, "plan": plan, "files": len(content), "mark": mark})

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from treadle.sandbox.base import Traits
 from treadle.sandbox.layout import DEVICES, Layout
 from treadle.sandbox.linux import LinuxSandbox, Wrapped
 from treadle.sandbox.workfolder import remove_folder
@@ -27,6 +28,11 @@ class Landlock(LinuxSandbox):
     name = "landlock"
     warm = False
 
+    @property
+    def traits(self) -> Traits:
+        """Everything but other places for folders."""
+        return Traits(places=False)
+
     def wrapped(self, launch: Sequence[str], plan: dict[str, Any], layout: Layout, opened: ExitStack) -> Wrapped:
         """The inside's own command line: its plan says what stays within reach."""
         private = Path(tempfile.mkdtemp(prefix="treadle-"))
@@ -40,8 +46,9 @@ class Landlock(LinuxSandbox):
         writable = [str(folder) for folder in folders.values()]
         readable = list(layout.readable)
         if plan["binds"]:
-            ((path, may_write),) = plan["binds"]
+            ((path, _, may_write),) = plan["binds"]
             (writable if may_write else readable).append(path)
+            plan["folder"] = path
         else:
             plan["folder"] = str(folders["work"])
         program = folders["work" if not plan["binds"] else "home"] / "program.py"
@@ -51,6 +58,7 @@ class Landlock(LinuxSandbox):
             "alone": False,
             "private": False,
             "binds": [],
+            "place": None,
             "scratch": [str(private)],
             "network": plan["network"] if plan["network"] == "host" else "pairs",
             "env": {**plan["env"], "HOME": str(folders["home"]), "TMPDIR": str(folders["tmp"]), **_GIT},

@@ -6,7 +6,7 @@ import hashlib
 import site
 import sys
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +21,7 @@ _SETTINGS = (
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
 )
+_NAMES = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf")
 _OF_AN_INSTALLER = (".dist-info", ".egg-info")
 _OF_AN_INTERPRETER = ("bin", "lib", "lib64", "include", "pyvenv.cfg")
 DEVICES = ("null", "full", "random", "urandom")
@@ -67,6 +68,17 @@ def system_layout(user: int) -> Layout:
     )
     folders = dict.fromkeys((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
     return Layout(tuple(dict.fromkeys(shown)), tuple(links), texts, sys.executable, ":".join(folders))
+
+
+def with_network(layout: Layout) -> Layout:
+    """A layout that also says how this machine finds names: for work that may reach the network."""
+    texts = dict(layout.texts)
+    for name in _NAMES:
+        try:
+            texts[name] = Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+    return replace(layout, texts=tuple(texts.items()))
 
 
 @cache

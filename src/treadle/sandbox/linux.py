@@ -26,7 +26,8 @@ from treadle.sandbox.base import (
     Traits,
 )
 from treadle.sandbox.cells import end_box
-from treadle.sandbox.layout import GUEST, Layout, system_layout
+from treadle.sandbox.layout import GUEST, Layout, system_layout, with_network
+from treadle.sandbox.places import views
 from treadle.sandbox.plans import Streams, all_files, fault_of, packed, plan_for, program_path, result_of
 from treadle.sandbox.pool import Pool
 from treadle.sandbox.process import Ended, run_process
@@ -122,7 +123,8 @@ class LinuxSandbox(ABC):
             for descriptor in (told, tell):
                 begun.callback(os.close, descriptor)
             plan |= {"report": tell, "payload": empty(opened)}
-            wrapped = self.wrapped(launching(layout), plan, _with(layout, surroundings), opened)
+            launch = launching(layout, packages=isinstance(work, Program))
+            wrapped = self.wrapped(launch, plan, _with(layout, surroundings), opened)
             fill(plan["payload"], framed(plan) + packed(all_files(work, files, plan["program"])))
             begun.pop_all()
             ended = await run_process(
@@ -175,9 +177,14 @@ def _instead(ended: Ended) -> bytes:
     return msgspec.json.encode({"cause": cause, "why": ended.stderr, "seconds": ended.seconds})
 
 
-def launching(layout: Layout) -> list[str]:
-    """What starts the inside, without its plan: the interpreter with its packages, and nothing of the environment."""
-    return [layout.interpreter, "-s", "-B", "-X", "utf8", str(GUEST / "launch.py")]
+def launching(layout: Layout, *, packages: bool = True) -> list[str]:
+    """What starts the inside, without its plan: the interpreter, and nothing of the environment.
+
+    Args:
+        layout: Names the interpreter.
+        packages: Whether it finds its packages, which programs need and which takes time.
+    """
+    return [layout.interpreter, "-s", *(() if packages else ("-S",)), "-B", "-X", "utf8", str(GUEST / "launch.py")]
 
 
 def framed(plan: dict[str, Any]) -> bytes:
@@ -190,5 +197,7 @@ def framed(plan: dict[str, Any]) -> bytes:
 
 
 def _with(layout: Layout, surroundings: Surroundings) -> Layout:
-    extra = tuple(str(path) for path in surroundings.readable)
-    return replace(layout, readable=(*layout.readable, *extra)) if extra else layout
+    shown = views(surroundings)
+    extra = (*shown.apart, *shown.on_top)
+    wider = replace(layout, readable=(*layout.readable, *extra)) if extra else layout
+    return with_network(wider) if surroundings.network else wider

@@ -18,6 +18,6 @@ class Namespaces(LinuxSandbox):
     def wrapped(self, launch: Sequence[str], plan: dict[str, Any], layout: Layout, opened: ExitStack) -> Wrapped:
         """The inside's own command line: its plan says what to show."""
         plan["outer"] = "namespaces"
-        plan["binds"] = [*((path, False) for path in layout.readable), *plan["binds"]]
+        plan["binds"] = [*((path, path, False) for path in layout.readable), *plan["binds"]]
         plan["links"], plan["texts"] = layout.links, layout.texts
         return Wrapped(launch)

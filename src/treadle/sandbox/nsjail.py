@@ -81,14 +81,19 @@ def _mounts(plan: dict[str, Any], layout: Layout) -> str:
     size = plan["limits"]["file_bytes"]
     rows = [
         _mount(dst="/proc", fstype="proc", rw=True),
-        _mount(dst="/tmp", fstype="tmpfs", rw=True, options=f"size={size},mode=1777,nr_inodes=16384"),
+        _mount(dst="/tmp", fstype="tmpfs", rw=True, options=f"size={size},mode=1777"),
         _mount(dst="/dev/shm", fstype="tmpfs", rw=True, options="size=4096"),  # where the inside mounts its own
         *(_mount(src=f"/dev/{name}", dst=f"/dev/{name}", is_bind=True, rw=True) for name in DEVICES),
         _mount(src="/proc/self/fd", dst="/dev/fd", is_symlink=True),
+        *(
+            _mount(dst=place["at"], fstype="tmpfs", rw=True, options="size=4096,mode=755")
+            for place in (plan["place"],)
+            if place
+        ),
         *(_mount(src=path, dst=path, is_bind=True) for path in layout.readable),
         *(_mount(src=target, dst=path, is_symlink=True) for path, target in layout.links),
         *(_mount(src_content=text, dst=path) for path, text in layout.texts),
-        *(_mount(src=path, dst=path, is_bind=True, rw=writable) for path, writable in plan["binds"]),
+        *(_mount(src=path, dst=target, is_bind=True, rw=writable) for path, target, writable in plan["binds"]),
     ]
     return "".join(rows)
 

@@ -24,6 +24,7 @@ from treadle.sandbox.base import (
     Surroundings,
 )
 from treadle.sandbox.layout import Layout
+from treadle.sandbox.places import STAGED, fault_of_surroundings, is_text, views
 from treadle.sandbox.process import RefusedPathError, env_for, parts_of
 
 WORK, HOME, SCRATCH = "/tmp/work", "/tmp/home", "/tmp"
@@ -56,10 +57,12 @@ def plan_for(
         surroundings: What it may see.
         user: The user to become; ``None`` to stay who one is.
     """
-    folder = WORK if surroundings.folder is None else str(surroundings.folder)
+    shown = views(surroundings)
+    given = surroundings.folder
     return {
         "outer": "made",
-        "binds": [] if surroundings.folder is None else [(folder, surroundings.writable)],
+        "binds": [] if given is None else [(str(given), STAGED, surroundings.writable)],
+        "place": None if given is None else {"staged": STAGED, "at": shown.at, "on_top": shown.on_top},
         "links": [],
         "texts": [],
         "network": "host" if surroundings.network else "none" if isinstance(work, Program) else "loopback",
@@ -69,7 +72,7 @@ def plan_for(
         "payload": -1,
         "argv": None if isinstance(work, Program) else list(work.argv),
         "program": program_path(surroundings),
-        "folder": folder,
+        "folder": shown.at or WORK,
         "env": env_for(surroundings, home=HOME, path=layout.path, tmp=SCRATCH),
         "uid": user,
         "landlock": None,
@@ -107,7 +110,7 @@ def fault_of(
     limits: Limits = DEFAULT_LIMITS,
 ) -> str:
     """Why a piece of work cannot be started at all, by what was asked alone; empty where it can."""
-    return _bad_limits(limits) or _bad_surroundings(surroundings) or _bad_work(work, files)
+    return _bad_limits(limits) or fault_of_surroundings(surroundings) or _bad_work(work, files)
 
 
 def _bad_limits(limits: Limits) -> str:
@@ -120,25 +123,11 @@ def _bad_limits(limits: Limits) -> str:
     return ""
 
 
-def _bad_surroundings(surroundings: Surroundings) -> str:
-    folder = surroundings.folder
-    if folder is not None and not (folder.is_absolute() and folder.is_dir()):
-        return f"the work folder {folder} is no folder, or not named from the root"
-    missing = [str(path) for path in surroundings.readable if not (path.is_absolute() and path.exists())]
-    if missing:
-        return f"{missing[0]} is to be readable and does not exist, or is not named from the root"
-    if any(not name or "=" in name for name in surroundings.env):
-        return "an environment variable has no name, or an equals sign in it"
-    paths = [str(path) for path in (folder, *surroundings.readable) if path is not None]
-    texts = (*surroundings.env, *surroundings.env.values(), *paths)
-    return "" if all(map(_is_text, texts)) else "an environment variable or a path is no UTF-8 text, or holds a NUL"
-
-
 def _bad_work(work: Program | Command, files: Mapping[str, bytes]) -> str:
     if isinstance(work, Command):
         if not work.argv or not work.argv[0]:
             return "the command is empty"
-        if not all(map(_is_text, work.argv)):
+        if not all(map(is_text, work.argv)):
             return "an argument is no UTF-8 text, or holds a NUL character, which no command line can"
         if sum(len(part.encode()) + 1 for part in work.argv) > _LONGEST_COMMAND:
             return f"the command is longer than {_LONGEST_COMMAND:,} bytes; put what is long into a file or its stdin"
@@ -147,17 +136,13 @@ def _bad_work(work: Program | Command, files: Mapping[str, bytes]) -> str:
             parts_of(name)
         except RefusedPathError as error:
             return str(error)
-        if not _is_text(name):
+        if not is_text(name):
             return f"the file name {name!r} is no UTF-8 text"
         if any(len(part.encode()) > _LONGEST_NAME for part in PurePosixPath(name).parts):
             return f"the file name {name[:40]!r}… has a part of more than {_LONGEST_NAME} bytes"
     folders = {str(parent) for name in files for parent in PurePosixPath(name).parents}
     both = next((name for name in files if str(PurePosixPath(name)) in folders), None)
     return "" if both is None else f"{both!r} would be a file and a folder"
-
-
-def _is_text(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:

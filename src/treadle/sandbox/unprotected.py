@@ -43,7 +43,7 @@ class Unprotected:
     """
 
     name = "none"
-    traits = Traits(isolated=False)
+    traits = Traits(isolated=False, places=False)
 
     def __init__(self, *, supervised: bool = sys.platform == "linux") -> None:
         self._supervised = supervised

@@ -58,7 +58,7 @@ class Wasi:
     """
 
     name = "wasi"
-    traits = Traits(commands=False, processes=False, folders=False)
+    traits = Traits(commands=False, processes=False, folders=False, places=False)
 
     def __init__(self, *, width: int | None = None) -> None:
         self._turns = asyncio.Semaphore(width or os.cpu_count() or 1)

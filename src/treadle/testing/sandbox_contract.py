@@ -23,7 +23,8 @@ from typing import Any
 
 import pytest
 
-from treadle.sandbox.base import MIB, Command, ExecResult, Limits, Program, Sandbox, Surroundings
+from treadle.sandbox.base import MIB, Command, ExecResult, Limits, Program, Sandbox
+from treadle.testing.sandbox_contract_folders import FoldersContract
 
 PATIENT = Limits(seconds=30)
 SHORT = Limits(seconds=0.7)
@@ -61,7 +62,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
 DETACHES = "import subprocess; subprocess.Popen(['sleep', '{}'], start_new_session=True)"
 
 
-class SandboxContract:
+class SandboxContract(FoldersContract):
     """What every `treadle.sandbox.base.Sandbox` keeps to; a subclass overrides the ``sandbox`` fixture."""
 
     @pytest.fixture
@@ -219,26 +220,6 @@ class SandboxContract:
                 assert result.status == "failed"
                 with pytest.raises(BlockingIOError):
                     listener.accept()
-
-    async def test_surroundings_are_seen(self, sandbox: Sandbox, tmp_path: Path) -> None:
-        if sandbox.traits.folders:
-            (tmp_path / "work").mkdir(mode=0o777)
-            (tmp_path / "work" / "mine.py").write_text("x = 7")
-            (tmp_path / "work").chmod(0o777)
-            (tmp_path / "shown").write_text("read me")
-            given = Surroundings(tmp_path / "work", readable=(tmp_path / "shown",), env={"GIVEN": "env"})
-            source = "import mine, os; print(mine.x, os.environ['GIVEN'], open(%r).read()); open('new', 'w')"
-            result = await run(sandbox, source % str(tmp_path / "shown"), surroundings=given)
-            assert (result.stdout, result.stderr) == ("7 env read me\n", "")
-            assert (tmp_path / "work" / "new").exists()
-
-    async def test_a_folder_can_be_read_only(self, sandbox: Sandbox, tmp_path: Path) -> None:
-        if sandbox.traits.folders and sandbox.traits.isolated:
-            (tmp_path / "a").write_text("kept")
-            given = Surroundings(tmp_path, writable=False)
-            result = await run(sandbox, "print(open('a').read(), flush=True); open('b', 'w')", surroundings=given)
-            assert (result.status, result.stdout) == ("failed", "kept\n")
-            assert not (tmp_path / "b").exists()
 
     async def test_commands_run_or_are_refused(self, sandbox: Sandbox) -> None:
         result = await sandbox.execute(Command(("sh", "-c", "cat; exit 3")), stdin=b"in")

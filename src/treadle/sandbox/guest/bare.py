@@ -50,6 +50,7 @@ def _become(plan: Plan) -> NoReturn:
         os.chdir(plan["folder"])
         _limit(plan)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.closerange(3, 256)
         os.execvpe(argv[0], argv, plan["env"])
     except BaseException as error:  # a forked child must never return into its parent's code

@@ -20,8 +20,8 @@ def enter(plan: Plan) -> None:
     """Continue as the first process inside a new box; this process only waits for it and ends as it does.
 
     Args:
-        plan: ``binds`` (pairs of a path and whether it may be written), ``links`` (pairs of a path and where it
-            points), ``texts`` (pairs of a path and its content), ``limits.file_bytes``, ``network``.
+        plan: ``binds`` (a path, where it is seen, and whether it may be written), ``place``, ``links`` (pairs of a
+            path and where it points), ``texts`` (pairs of a path and its content), ``limits.file_bytes``, ``network``.
     """
     _become_root()
     own_network = 0 if plan["network"] == "host" else kernel.NEWNET
@@ -53,14 +53,14 @@ def _become_root() -> None:
 
 def _files(plan: Plan) -> None:
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE, None)
-    sources = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path, _ in plan["binds"]}
+    sources = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path, _, _ in plan["binds"]}
     devices = {name: os.open(f"/dev/{name}", os.O_PATH | os.O_CLOEXEC) for name in _DEVICES}
     # The new root lies over the old /tmp: what is bound was opened before, so that it is found nevertheless.
     kernel.mount("tmpfs", _ROOT, "tmpfs", _QUIET, "mode=755,size=1m")
     for folder in ("proc", "dev", "tmp", "old"):
         os.mkdir(f"{_ROOT}/{folder}")
     size = plan["limits"]["file_bytes"]
-    kernel.mount("tmpfs", f"{_ROOT}/tmp", "tmpfs", _QUIET, f"size={size},mode=1777,nr_inodes=16384")
+    kernel.mount("tmpfs", f"{_ROOT}/tmp", "tmpfs", _QUIET, f"size={size},mode=1777")
     for name, source in devices.items():
         bind(source, f"{_ROOT}/dev/{name}", 0)
     os.mkdir(f"{_ROOT}/dev/shm")
@@ -72,8 +72,10 @@ def _files(plan: Plan) -> None:
         _parents(_ROOT + path)
         with open(_ROOT + path, "w") as file:
             file.write(text)
-    for path, writable in plan["binds"]:
-        bind(sources[path], _ROOT + path, 0 if writable else kernel.MOUNT_ATTR_RDONLY)
+    if plan["place"] is not None:
+        os.makedirs(_ROOT + plan["place"]["at"], exist_ok=True)
+    for path, target, writable in plan["binds"]:
+        bind(sources[path], _ROOT + target, 0 if writable else kernel.MOUNT_ATTR_RDONLY)
     kernel.mount("proc", f"{_ROOT}/proc", "proc", _QUIET | kernel.MS_NOEXEC, None)
     kernel.pivot_root(_ROOT, f"{_ROOT}/old")
     os.chdir("/")

@@ -68,6 +68,8 @@ def run(plan: Plan, streams: Sequence[int], payload: int, faults: int) -> None:
 
 
 def _command(argv: list[str], env: dict[str, str]) -> None:
+    # This interpreter ignores it, and what a command starts would: ``yes | head`` has to end by it.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         os.execvpe(argv[0], argv, env)
     except (OSError, ValueError) as error:

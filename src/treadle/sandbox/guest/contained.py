@@ -33,7 +33,7 @@ def main(plan: Plan, files: bytes, mark: str) -> None:
     sys.path.remove(guest)
     shutil.rmtree(guest)
     for folder in _FOLDERS:
-        os.mkdir(folder)
+        os.makedirs(folder, exist_ok=True)
     stderr = os.dup(2)
     os.write(stderr, mark.encode())
     told, plan["report"] = os.pipe()

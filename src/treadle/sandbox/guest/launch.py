@@ -46,10 +46,11 @@ def _once(plan: Plan) -> Report:
     signal.pthread_sigmask(signal.SIG_BLOCK, supervise.SIGNALS)
     kernel.adopt_orphans()
     if plan["private"]:
-        kernel.mount(None, "/tmp", None, kernel.MS_REMOUNT | zygote.TMPFS, f"nr_inodes={zygote.MOST_FILES}")
+        most = f"nr_inodes={zygote.most_files(plan['limits']['file_bytes'])}"
+        kernel.mount(None, "/tmp", None, kernel.MS_REMOUNT | zygote.TMPFS, most)
         zygote.folders(plan["uid"])
-    if plan["owner"] is not None and plan["uid"] is not None:
-        owners.show_as(plan["folder"], plan["owner"], plan["uid"])
+    if plan["place"] is not None:
+        owners.show(plan["place"], plan["owner"], plan["uid"])
     return zygote.watched(plan, _put_aside(plan["payload"]))
 
 

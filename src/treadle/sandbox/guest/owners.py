@@ -1,4 +1,4 @@
-"""Making a folder's files look like another user's, on disk as they were: an idmapped mount."""
+"""Showing a folder elsewhere, and its files as another user's, on disk as they were: an idmapped mount."""
 
 from __future__ import annotations
 
@@ -8,34 +8,75 @@ import struct
 
 import kernel
 
-_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from plan import Place
+
+_OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
 _AT_FDCWD, _AT_EMPTY_PATH, _AT_RECURSIVE = -100, 0x1000, 0x8000
-_CLONE, _CLOEXEC, _FROM_DESCRIPTOR = 1, 0o2000000, 4
+_CLONE, _CLOEXEC, _FROM_DESCRIPTOR, _TO_DESCRIPTOR = 1, 0o2000000, 0x4, 0x40
+_NO_SYMLINKS, _BENEATH = 0x4, 0x8
 _IDMAP = 0x00100000
 _ATTRIBUTES = struct.Struct("=QQQQ")
+_HOW = struct.Struct("=QQQ")
 
 
-def show_as(folder: str, owner: int, user: int) -> None:
-    """Mount a folder over itself so that one user's files belong to another there; needs root.
+def show(place: Place, owner: int | None, user: int | None) -> None:
+    """Move a work folder to where it shall be seen, and what is readable below that on top of it.
+
+    Earlier work may have made anything of the folder: no link in it is followed.
 
     Args:
-        folder: A path in this mount namespace.
-        owner: Who owns them on disk.
+        place: From where to where.
+        owner: Who owns its files on disk, where they are to belong to another there, which needs root; else ``None``.
         user: Who owns them there; what that user writes is the owner's on disk.
 
     Raises:
-        OSError: The kernel (before 5.12) or the file system cannot.
+        OSError: The kernel (before 5.12) or the file system cannot, or there is nothing to mount upon.
     """
-    path = ctypes.create_string_buffer(os.fsencode(folder))
+    at, staged = place["at"], place["staged"]
+    tops = [(path, _tree(path)) for path in place["on_top"]]
+    tree = _tree(staged)
+    if owner is not None and user is not None:
+        _map(tree, owner, user)
+    os.makedirs(at, exist_ok=True)
+    _move(tree, os.open(at, os.O_PATH | os.O_CLOEXEC))
+    kernel.unmount(staged)
+    os.rmdir(staged)
+    folder = os.open(at, os.O_PATH | os.O_CLOEXEC)
+    for path, top in tops:
+        _move(top, _beneath(folder, os.path.relpath(path, at)))
+    os.close(folder)
+
+
+def _tree(path: str) -> int:
+    """A descriptor of a new mount of what is at a path, with what is mounted below."""
+    named = ctypes.create_string_buffer(os.fsencode(path))
+    flags = _CLONE | _CLOEXEC | _AT_RECURSIVE
+    return kernel.system_call(f"open_tree({path})", _OPEN_TREE, _AT_FDCWD, ctypes.addressof(named), flags)
+
+
+def _move(tree: int, target: int) -> None:
+    nothing = ctypes.addressof(empty := ctypes.create_string_buffer(b""))
+    kernel.system_call("move_mount", _MOVE_MOUNT, tree, nothing, target, nothing, _FROM_DESCRIPTOR | _TO_DESCRIPTOR)
+    del empty
+    os.close(tree)
+    os.close(target)
+
+
+def _beneath(folder: int, path: str) -> int:
+    named = ctypes.create_string_buffer(os.fsencode(path))
+    how = ctypes.create_string_buffer(_HOW.pack(os.O_PATH | os.O_CLOEXEC, 0, _NO_SYMLINKS | _BENEATH), _HOW.size)
+    places = ctypes.addressof(named), ctypes.addressof(how), _HOW.size
+    return kernel.system_call(f"openat2({path})", _OPENAT2, folder, *places)
+
+
+def _map(tree: int, owner: int, user: int) -> None:
     nothing = ctypes.create_string_buffer(b"")
-    at, empty = ctypes.addressof(path), ctypes.addressof(nothing)
-    tree = kernel.system_call("open_tree", _OPEN_TREE, _AT_FDCWD, at, _CLONE | _CLOEXEC | _AT_RECURSIVE)
     mapping = _user_namespace(owner, user)
     wanted = ctypes.create_string_buffer(_ATTRIBUTES.pack(_IDMAP, 0, 0, mapping), _ATTRIBUTES.size)
-    flags = _AT_EMPTY_PATH | _AT_RECURSIVE
-    kernel.system_call("mount_setattr", _MOUNT_SETATTR, tree, empty, flags, ctypes.addressof(wanted), _ATTRIBUTES.size)
-    kernel.system_call("move_mount", _MOVE_MOUNT, tree, empty, _AT_FDCWD, at, _FROM_DESCRIPTOR)
-    os.close(tree)
+    places = ctypes.addressof(nothing), _AT_EMPTY_PATH | _AT_RECURSIVE, ctypes.addressof(wanted), _ATTRIBUTES.size
+    kernel.system_call("mount_setattr", _MOUNT_SETATTR, tree, *places)
     os.close(mapping)
 
 

@@ -31,12 +31,27 @@ class Ready(TypedDict):
     digest: str
 
 
+class Place(TypedDict):
+    """Where a work folder is seen.
+
+    Attributes:
+        staged: Where the box has it before.
+        at: The place.
+        on_top: Paths below the place, shown by the box there, that are to lie over the folder.
+    """
+
+    staged: str
+    at: str
+    on_top: list[str]
+
+
 class Plan(TypedDict):
     """A piece of work, or a box that waits for some.
 
     Attributes:
         outer: ``namespaces`` where the box is to be made first.
-        binds: Files and folders of this machine with whether they may be written.
+        binds: Files and folders of this machine: their paths, where they are seen, and whether they may be written.
+        place: Where the work folder is moved to inside; ``None`` where there is none, or it is where it shall be.
         links: Symbolic links with where they point.
         texts: Files with their content.
         network: ``pairs``, ``none``, ``loopback`` (see `seccomp.filter_program`) or ``host``.
@@ -59,7 +74,8 @@ class Plan(TypedDict):
     """
 
     outer: str
-    binds: list[tuple[str, bool]]
+    binds: list[tuple[str, str, bool]]
+    place: Place | None
     links: list[tuple[str, str]]
     texts: list[tuple[str, str]]
     network: str

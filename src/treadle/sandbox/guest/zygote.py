@@ -48,7 +48,7 @@ _USED_MOST = (
     "zlib",
 )
 TMPFS = kernel.MS_NOSUID | kernel.MS_NODEV
-MOST_FILES = 16384
+_MOST_FILES, _EACH = 16384, 16384
 _LONGEST_WHY = 2048
 
 
@@ -158,11 +158,16 @@ def private(plan: Plan) -> None:
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE, None)
     kernel.mount("proc", "/proc", "proc", TMPFS | kernel.MS_NOEXEC, None)
     covered = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in plan["covered"]]
-    kernel.mount("tmpfs", "/tmp", "tmpfs", TMPFS, f"size={size},mode=1777,nr_inodes={MOST_FILES}")
+    kernel.mount("tmpfs", "/tmp", "tmpfs", TMPFS, f"size={size},mode=1777,nr_inodes={most_files(size)}")
     for path, source in covered:
         box.bind(source, path, kernel.MOUNT_ATTR_RDONLY)
         os.close(source)
     folders(plan["uid"])
+
+
+def most_files(size: int) -> int:
+    """How many files private folders of a size may hold: each is memory of the kernel's that no limit counts."""
+    return max(_MOST_FILES, size // _EACH)
 
 
 def folders(owner: int | None) -> None:

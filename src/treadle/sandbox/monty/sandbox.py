@@ -43,7 +43,7 @@ class MontySandbox:
     """
 
     name = "monty"
-    traits = Traits(isolated=True, commands=False, processes=False, folders=False, inputs=False)
+    traits = Traits(isolated=True, commands=False, processes=False, folders=False, inputs=False, places=False)
 
     def __init__(self, pool: MontyPool | None = None) -> None:
         self.identity = f"monty {monty_version()}"
