@@ -45,6 +45,8 @@ class ModelSettings:
     """Sampling settings, sent with every call."""
     context_window: int | None = None
     """Tokens of prompt and reply together; where it is known, components that show candidates keep within it."""
+    tools: bool | None = None
+    """Whether it calls the tools it is given; where nothing is said, all but local ones do."""
 
 
 _MODEL_KEYS = tuple(ModelSettings.__dataclass_fields__)
@@ -88,6 +90,7 @@ def read_model(aliases: TomlTable, alias: str) -> ModelSettings:
         retries=table.whole("retries", default.retries, zero=True) or 0,
         price=_price(table.table("price")) if "price" in table.values else None,
         settings=_sampling(table.table("settings")),
+        tools=table.switch("tools"),
     )
 
 

@@ -19,6 +19,7 @@ TreadleError
     │   ├── RejectedError   400, 401, 403, 404: asking again would not help
     │   └── QuotaError      the account has no credit left
     ├── FormatError         class ``format``: the reply could not be used
+    │   └── PatchError      a patch that does not apply
     ├── CrashError          class ``crash``: the workflow's own code raised
     ├── SampleTimeoutError  class ``timeout``: the question's own time limit
     ├── TruncatedError      class ``truncated``: the reply was cut by its token limit
@@ -172,6 +173,10 @@ class FormatError(SampleFailure):
     """The reply could not be used, after the stated repair."""
 
     failure = "format"
+
+
+class PatchError(FormatError):
+    """A patch that does not apply; the text says where."""
 
 
 class CrashError(SampleFailure):

@@ -77,6 +77,13 @@ class TomlTable:
             raise self.error(name, f"{wanted} {_shown(value)}")
         return value
 
+    def switch(self, name: str) -> bool | None:
+        """``true`` or ``false``, or ``None`` where nothing is said."""
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise self.error(name, f"must be true or false, not {value!r:.60}")
+        return value
+
     def json_values(self) -> dict[str, Any]:
         """All values, if JSON can hold them; they are passed on as they are."""
         for name, value in self.values.items():

@@ -31,6 +31,7 @@ class Endpoint:
         exhausted: The error of an account without credit, repeated without asking again.
         start: Where there is one, gets the model ready, which is no part of any call's time.
         context_window: Tokens of prompt and reply together, where that is known.
+        calls_tools: Whether it calls the tools it is given.
     """
 
     alias: str
@@ -45,6 +46,7 @@ class Endpoint:
     exhausted: QuotaError | None = None
     start: Callable[[], Awaitable[None]] | None = None
     context_window: int | None = None
+    calls_tools: bool = True
 
     def usd(self, usage: Usage | None) -> float | None:
         """What a call of this usage costs, or ``None`` when that is not known."""

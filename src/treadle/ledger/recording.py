@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from treadle.errors import RunLimitError, UserError
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 PART = "part"
 """Kind of the events that say when a part of a run began, and how long it took once it has ended."""
 _GIVEN = ("strong", "weak")
+_PLAYED_BY = {"manager": "strong", "worker": "weak"}
+"""Roles that are played by another role's model where they are not named themselves."""
 _NO_DRAWS: Mapping[str, int] = {}
 
 EndedBy = Literal["done", "infra", "budget", "interrupt"]
@@ -73,7 +76,8 @@ class Cast:
         """The model that plays a role.
 
         ``--role`` wins; ``strong`` and ``weak`` are the first and the last of the models given; then the file's
-        roles; then the first model given, the file's strong one, or the only one it has.
+        roles; then ``manager`` and ``worker`` are the strong and the weak one; then the first model given, the file's
+        strong one, or the only one it has.
 
         Args:
             role: A role, or ``None`` for whoever answers where nothing is said.
@@ -90,6 +94,8 @@ class Cast:
             return self.models[-1 if role == "weak" else 0]
         if role is not None and role in configured:
             return configured[role]
+        if role in _PLAYED_BY:
+            return self.model(_PLAYED_BY[role], configured, aliases)
         if self.models:
             return self.models[0]
         if "strong" in configured or len(aliases) == 1:
@@ -139,6 +145,11 @@ class Recording:
     def journal(self) -> Journal:
         """The store, off the event loop."""
         return self.session.journal
+
+    @property
+    def folder(self) -> Path:
+        """Where files of this run belong; nobody made it yet."""
+        return self.session.settings.folder.absolute() / ".treadle" / "runs" / self.id
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from treadle.ledger.executing import RunSandbox
 from treadle.ledger.keys import RequestAddress, normal_settings
 from treadle.ledger.problem import Problem
 from treadle.ledger.scope import Scope
+from treadle.ledger.spent import Spent, spent_by_role, spent_in
 from treadle.ledger.strand import Strand, current_strand
 from treadle.ledger.trace import CallEntry, NoteEntry, Span
 from treadle.models.base import Completion, Message, Request, Tool
@@ -62,6 +64,42 @@ class Run:
     def named(self, role: str) -> str | None:
         """The model that the command or the file names for a role; ``None`` where whoever is given plays it."""
         return self._scope.recording.named(role)
+
+    def player(self, role: str | None = None) -> str:
+        """The model that plays a role, by the name that people call it.
+
+        Args:
+            role: A role, or ``None`` for whoever answers where nothing is said.
+
+        Raises:
+            UserError: When nobody is given.
+        """
+        return self._scope.recording.endpoint(role).alias
+
+    def calls_tools(self, role: str | None = None, model: str | None = None) -> bool:
+        """Whether the model that plays a role calls the tools it is given, as far as that is known."""
+        return self._scope.recording.endpoint(role, model).calls_tools
+
+    @property
+    def folder(self) -> Path:
+        """Where files of this question belong: a folder of the command's run; made by whoever needs it."""
+        return self._scope.folder
+
+    def spent(self, role: str | None = None) -> Spent:
+        """What the asks of this part of the run cost so far, had all been made fresh.
+
+        Args:
+            role: Count only those of this role.
+        """
+        return spent_in(self._span, role)
+
+    def spent_by_role(self, *, paid: bool = False) -> dict[str, Spent]:
+        """The same by role; ``""`` where none was named.
+
+        Args:
+            paid: Count only what was not there already.
+        """
+        return spent_by_role(self._span, paid=paid)
 
     def room(self, role: str | None, model: str | None, settings: Mapping[str, Any]) -> int | None:
         """Tokens that a prompt may have so that its reply still fits into the model's context window.
@@ -176,7 +214,6 @@ class Run:
         completion: Completion | None,
         error: str | None,
     ) -> None:
-        usage = completion.usage if completion else None
         seconds = completion.seconds if completion else 0.0
         entry = CallEntry(
             place,
@@ -184,8 +221,7 @@ class Run:
             role,
             request.draw,
             address.key(request.draw),
-            usage.input if usage else None,
-            usage.output if usage else None,
+            completion.usage if completion else None,
             completion.usd if completion else None,
             strand.elapsed,
             seconds,
@@ -247,6 +283,16 @@ class Run:
     def note(self, kind: str, **details: Any) -> None:
         """Write something down in the trace: a fallback that was taken, a tie, a second ask."""
         self._span.entries.append(NoteEntry(self._scope.strand().next_place(), kind, details))
+
+    async def keep(self, kind: str, **details: Any) -> None:
+        """Write something down in the trace that even a killed process leaves behind, such as a step of an agent.
+
+        Args:
+            kind: What it is.
+            details: JSON values.
+        """
+        self.note(kind, **details)
+        await self._scope.keep({"note": kind, "part": self._name, **details})
 
 
 async def _alone(branch: Awaitable[T], strand: Strand, parent: Strand) -> T | BaseException:

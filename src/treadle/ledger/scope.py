@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
 
 from treadle.errors import RunLimitError, SampleBudgetError, UserError
 from treadle.ledger.budget import Account, Amount, OverBudgetError
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from treadle.ledger.shared_sandbox import SharedSandbox
 
 DRAW_MAP = "draws"
+STEP = "step"
+"""Kind of the events that a question leaves behind while it is answered; their subject is its sample's id."""
 
 
 @dataclass(slots=True)
@@ -167,6 +172,20 @@ class Scope:
             watch: Measures how long it takes.
         """
         return await self.recording.session.executions.make(execution, key, self.recording.id, watch)
+
+    async def keep(self, step: Mapping[str, Any]) -> None:
+        """Commit a note of this question before anything else happens."""
+        payload = encode({"question": self.identity, "subject": self.subject, **step})
+        await self.recording.journal.write(
+            EventRecord(self.recording.id, STEP, self.identity.rpartition("|")[0], time.time(), payload)
+        )
+
+    @property
+    def folder(self) -> FilePath:
+        """Where files of this question belong; nobody made it yet."""
+        words = re.sub(r"[^A-Za-z0-9._-]+", "-", self.identity.rpartition("|")[0]).strip("-.")[:60] or "question"
+        digest = blake2b(f"{self.subject}|{self.identity}".encode(errors="surrogateescape"), digest_size=4).hexdigest()
+        return self.recording.folder / f"{words}-{digest}"
 
     @property
     def clock(self) -> QuestionClock:

@@ -277,4 +277,6 @@ def _endpoint(alias: str, model: Model, settings: ModelSettings) -> Endpoint:
         RetryPolicy(attempts=settings.retries + 1),
         start=served.start if served else None,
         context_window=settings.context_window or (served.context_window if served else None),
+        # A server of ours takes tools and reads no call out of a reply.
+        calls_tools=served is None if settings.tools is None else settings.tools,
     )

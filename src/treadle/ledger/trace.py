@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.ledger.strand import Path
+from treadle.models.base import Usage
 from treadle.sandbox.base import ExecResult
+
+_TOKENS = ("input", "cached_input", "output", "reasoning")
 
 
 @dataclass(slots=True)
@@ -19,8 +22,7 @@ class CallEntry:
     role: str | None
     draw: int
     key: str
-    input: int | None
-    output: int | None
+    usage: Usage | None
     usd: float | None
     start: float
     seconds: float
@@ -35,7 +37,7 @@ class CallEntry:
             "role": self.role,
             "draw": self.draw,
             "key": self.key,
-            "tokens": {"input": self.input, "output": self.output},
+            "tokens": {name: getattr(self.usage, name, None) for name in _TOKENS},
             "usd": self.usd,
             "start": round(self.start, 6),
             "seconds": round(self.seconds, 6),
