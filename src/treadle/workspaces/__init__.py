@@ -1,0 +1,1 @@
+"""Working copies of a repository: made from it, changed by agents, and read back as a patch."""
