@@ -1,0 +1,1 @@
+"""Agents: loops of a model that acts on something and looks at what came of it."""

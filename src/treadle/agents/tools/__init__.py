@@ -1,0 +1,1 @@
+"""The tools of a worker, one file each."""

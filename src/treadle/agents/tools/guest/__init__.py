@@ -1,0 +1,1 @@
+"""Programs that run inside the sandbox; they import nothing but the standard library."""
