@@ -15,6 +15,8 @@ from treadle.testing.stage import stage
 from treadle.workflows.base import Calls, Workflow
 from treadle.workflows.registry import WORKFLOWS, open_workflow
 
+ASKED_ALONE = [name for name, kind in WORKFLOWS.items() if not kind.needs_workspace]
+
 CHAT = (
     Message("system", "Answer like {a pirate}."),
     Message("user", "Hello"),
@@ -98,7 +100,7 @@ async def test_the_form_of_the_answer_follows_the_last_question() -> None:
         assert 'of the form "Answer: ..."' in untold[0].content
 
 
-@pytest.mark.parametrize("name", list(WORKFLOWS))
+@pytest.mark.parametrize("name", ASKED_ALONE)
 async def test_system_turns_and_earlier_turns_survive_in_every_request(name: str) -> None:
     examples = [("What is 1?", "1"), ("What is 3?", "3")]
     async with stage(quarrelsome) as here:
@@ -158,7 +160,7 @@ async def test_drafts_that_fail_have_no_say(name: str) -> None:
         assert here.notes("dropped")
 
 
-@pytest.mark.parametrize("name", list(WORKFLOWS))
+@pytest.mark.parametrize("name", ASKED_ALONE)
 async def test_when_everything_fails_the_first_failure_is_raised(name: str) -> None:
     def down(_: Request) -> str:
         raise RuntimeError("the model is down")

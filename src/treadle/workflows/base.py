@@ -12,6 +12,10 @@ from treadle.ledger.run import Run
 if TYPE_CHECKING:
     from treadle.operators.player import Player
 
+NO_WORKSPACE = (
+    "{workflow} works in a repository, and the questions here have none: use `treadle fix --repo DIR --issue FILE`, or "
+    "a task with repositories such as swe:FILE?repos=DIR"
+)
 AnswerFunction = Callable[[Problem, Run], Awaitable[str]]
 
 
@@ -50,6 +54,7 @@ class Workflow:
         remarks: What was not understood where it was read from.
         shown: Earlier replies that one prompt can hold at most; ``None`` for all of them.
         runs_code: Whether it runs code that a model wrote, so that it needs a sandbox.
+        needs_workspace: Whether it works on files that come with a question.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Workflow:
     remarks: tuple[str, ...] = ()
     shown: int | None = None
     runs_code: bool = False
+    needs_workspace: bool = False
 
     async def __call__(self, problem: Problem, run: Run) -> str:
         """Answer a problem."""

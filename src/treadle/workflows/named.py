@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from treadle.ledger.problem import Problem
@@ -27,6 +28,9 @@ class NamedWorkflow(ABC):
     def __post_init__(self) -> None:
         check_settings(self.name, self)
 
+    needs_workspace: ClassVar[bool] = False
+    """Whether it works on files that come with a question."""
+
     @property
     @abstractmethod
     def calls(self) -> Calls:
@@ -41,8 +45,19 @@ class NamedWorkflow(ABC):
         """Whether it runs code that a model wrote."""
         return False
 
+    def in_folder(self, folder: Path) -> Workflow:
+        """The workflow, with whatever of the user's own it names found.
+
+        Args:
+            folder: Where that is looked for first.
+        """
+        del folder
+        return self.workflow
+
     @property
     def workflow(self) -> Workflow:
         """The workflow under its canonical name."""
         name = canonical(self.name, self)
-        return Workflow(name, self, self.calls, self.by_vote, runs_code=self.runs_code)
+        return Workflow(
+            name, self, self.calls, self.by_vote, runs_code=self.runs_code, needs_workspace=self.needs_workspace
+        )

@@ -17,6 +17,7 @@ from treadle.workflows.best_of_n import BestOfN
 from treadle.workflows.cot import ChainOfThought
 from treadle.workflows.debate import Debate
 from treadle.workflows.diverse import Diverse
+from treadle.workflows.manager_worker.workflow import ManagerWorker
 from treadle.workflows.medprompt import MedPrompt
 from treadle.workflows.named import NamedWorkflow
 from treadle.workflows.own import own_workflow
@@ -42,12 +43,12 @@ WORKFLOWS: Mapping[str, type[NamedWorkflow]] = {
         Blender,
         AlphaCodium,
         ProgramOfThought,
+        ManagerWorker,
     )
 }
 KEPT_NAMES = (
     "react",
     "three-roles",
-    "manager-worker",
     "more-agents",
     "coverage",
     "chain",
@@ -77,7 +78,7 @@ def open_workflow(spec: str, *, folder: Path) -> Workflow:
     name, options = split_options(spec)
     kind = WORKFLOWS.get(name)
     if kind is not None:
-        return read_settings(kind, name, options).workflow
+        return read_settings(kind, name, options).in_folder(folder)
     if name.startswith("run:"):
         raise UserError(f"{name}: what a run found is looked up in a store; give the name to a command or a session")
     if name in KEPT_NAMES or name.startswith(KEPT_PREFIXES):
@@ -103,7 +104,7 @@ def as_workflow(given: object, folder: Path) -> Workflow:
     if isinstance(given, Workflow):
         return given
     if isinstance(given, NamedWorkflow):
-        return given.workflow
+        return given.in_folder(folder)
     if isinstance(given, str):
         return open_workflow(given, folder=folder)
     if not callable(given):

@@ -84,6 +84,22 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """Any text."""
+
+    def read(self, text: str) -> str | None:
+        """The text as it stands."""
+        return text
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value is a text."""
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "a text"
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """How a field is read; ``shown`` settings stand in the canonical name even at their default."""
 
@@ -101,9 +117,14 @@ def switch(default: bool) -> bool:
     return field(default=default, metadata={_KEY: Setting(Switch(), False)})
 
 
-def one_of(default: T, words: Sequence[T]) -> T:
+def one_of(default: T, words: Sequence[T], *, shown: bool = False) -> T:
     """A field that holds one of some words."""
-    return field(default=default, metadata={_KEY: Setting(OneOf(cast("tuple[str, ...]", tuple(words))), False)})
+    return field(default=default, metadata={_KEY: Setting(OneOf(cast("tuple[str, ...]", tuple(words))), shown)})
+
+
+def text(default: str = "") -> str:
+    """A field that holds a text, such as a ``module:function``."""
+    return field(default=default, metadata={_KEY: Setting(Text(), False)})
 
 
 def setting_kinds(settings: Any) -> dict[str, Kind]:

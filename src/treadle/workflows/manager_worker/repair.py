@@ -1,0 +1,256 @@
+"""The phases of a repair, with their limits: all control flow is here, none of it in the models."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from treadle.agents.base import Assignment, Worker, WorkLimits, WorkReport
+from treadle.errors import SampleFailure
+from treadle.ledger.run import Run
+from treadle.operators.turns import tagged
+from treadle.parsing.excerpts import excerpt
+from treadle.workflows.manager_worker import prompts
+from treadle.workflows.manager_worker.course import Course, PatchState, Phase, PhaseRow
+from treadle.workflows.manager_worker.manager import REPORT_LIMIT, Explorations, Manager, Report
+from treadle.workspaces.base import Patch
+from treadle.workspaces.checkout import Checkout
+
+Strategy = Literal["guided-strict", "strict", "guided"]
+StrictFrom = Literal["previous", "clean"]
+EARLIER_LIMIT = 6_000
+"""Characters of its earlier change that a worker is shown."""
+
+
+class Settings(Protocol):
+    """What a repair goes by; see `treadle.workflows.manager_worker.workflow.ManagerWorker`."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """How the worker is told."""
+        ...
+
+    @property
+    def strict_from(self) -> StrictFrom:
+        """What a strict round begins with."""
+        ...
+
+    @property
+    def explorations(self) -> int:
+        """Rounds of exploration at most."""
+        ...
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of implementation at most."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Replies of the worker in a round at most."""
+        ...
+
+    @property
+    def explore_steps(self) -> int:
+        """The same in an exploration."""
+        ...
+
+
+@dataclass(slots=True)
+class Repair:
+    """One issue of one repository.
+
+    Attributes:
+        settings: The limits.
+        checkout: Where the worker works.
+        worker: Who works.
+        manager: Who directs; ``None`` where the worker is alone.
+        role: The role that the worker plays.
+        issue: The issue between tags.
+        course: What happens is told to it.
+        run: Where everybody is asked.
+    """
+
+    settings: Settings
+    checkout: Checkout
+    worker: Worker
+    manager: Manager | None
+    role: str
+    issue: str
+    course: Course
+    run: Run
+
+    async def explore(self) -> list[Report]:
+        """Have explored what the manager asks for, at most ``explorations`` times; the files do not change."""
+        assert self.manager is not None
+        async with self._phase("analysis", 1) as (run, _):
+            found = await self.manager.analyse(run)
+        reports: list[Report] = []
+        for number in range(1, self.settings.explorations + 1):
+            if found.ready or not found.tasks:
+                break
+            async with self._phase("exploration", number) as (run, _):
+                reports += await self._reports(found.tasks, run)
+                last = number == self.settings.explorations
+                found = Explorations(ready=True) if last else await self.manager.explore_more(reports, run)
+        return reports
+
+    async def plan(self, reports: Sequence[Report]) -> str:
+        """The plan, as whoever watches approves it."""
+        assert self.manager is not None
+        async with self._phase("plan", 1) as (run, _):
+            plan = await self.manager.plan(reports, run)
+        self.course.plan = plan
+        approved = await self.course.approve_plan(plan)
+        if approved != plan:
+            self.run.note("plan edited", plan=approved)
+        self.course.plan = approved
+        return approved
+
+    async def implement(self, plan: str) -> None:
+        """Have it implemented and reviewed, at most ``rounds`` times.
+
+        A round that leaves no patch, or the same as before, is not reviewed: the next one goes by the same words.
+
+        Args:
+            plan: The plan; empty where the worker goes by the issue itself.
+        """
+        words, reviewed = plan, Patch()
+        for number in range(1, self.settings.rounds + 1):
+            mode = self._mode(number, words)
+            patch = await self._implemented(number, mode, words)
+            if self.manager is None:
+                break
+            if not patch or patch.content == reviewed.content:
+                continue
+            async with self._phase("review", number, mode) as (run, row):
+                review = await self.manager.review(plan, patch, self.course.tested, run)
+                row.verdict = review.verdict
+            if review.verdict == "APPROVE":
+                self.course.reviewed = True
+                break
+            words, reviewed = review.corrections, patch
+
+    async def salvage(self) -> None:
+        """Take what the files hold, whatever ended the work."""
+        patch = await self.checkout.patch()
+        if patch and patch.content != self.course.patch.content:
+            self.course.changed(patch)
+
+    async def test(self, run: Run) -> None:
+        """Run the test command on the patch there is, where it was not yet."""
+        course = self.course
+        if course.patch and course.tested is None and self.checkout.repository.test:
+            course.tested = await self.checkout.test(course.patch, run)
+
+    def _mode(self, number: int, words: str) -> str:
+        if not words:
+            return "direct"
+        return (
+            "guided"
+            if self.settings.strategy == "guided" or (self.settings.strategy == "guided-strict" and number == 1)
+            else "strict"
+        )
+
+    async def _implemented(self, number: int, mode: str, words: str) -> Patch:
+        """The patch of a round; one more ask where there is none."""
+        async with self._phase("implementation", number, mode) as (run, row):
+            again = number > 1
+            clean = again and mode == "strict" and self.settings.strict_from == "clean"
+            if clean:
+                await self.checkout.reset()
+                run.note("reset", reason="strict_from=clean: the files are as they were at the start")
+            task = self._task(mode, words, clean=clean) if again else self._instruction(mode, words)
+            assignment = Assignment(task, role=self.role, limits=WorkLimits(steps=self.settings.steps))
+            before = await self.checkout.patch()
+            await self._work(assignment, run)
+            patch = await self.checkout.patch()
+            if not patch:
+                run.note("repair", reason="no file was edited; asked once more")
+                await self._work(replace(assignment, task=prompts.EDIT_NOW.format(task=task)), run)
+                patch = await self.checkout.patch()
+            row.patch = _state(patch, before)
+            if patch and patch.content != self.course.patch.content:
+                self.course.changed(patch)
+            await self.test(run)
+        return patch
+
+    def _instruction(self, mode: str, words: str) -> str:
+        template = {"direct": prompts.DIRECT, "guided": prompts.GUIDED, "strict": prompts.STRICT}[mode]
+        return template.format(issue=self.issue, plan=tagged("plan", words) if words else "")
+
+    def _task(self, mode: str, words: str, *, clean: bool) -> str:
+        task = self._instruction(mode, words)
+        if not self.course.patch:
+            return task
+        earlier = tagged("change", excerpt(self.course.patch.text, EARLIER_LIMIT, 0.75))
+        return task + (prompts.FROM_CLEAN if clean else prompts.BEFORE).format(patch=earlier)
+
+    async def _work(self, assignment: Assignment, run: Run) -> WorkReport:
+        """Have an assignment done; where it fails, what the files hold is taken first."""
+        try:
+            return await self.worker.work(assignment, self.checkout.workspace, run)
+        except BaseException:
+            await self.salvage()
+            raise
+
+    async def _reports(self, tasks: Sequence[str], run: Run) -> list[Report]:
+        """What the workers found out, all at once, each in the same files that none can change."""
+        assignments = [
+            Assignment(
+                prompts.EXPLORE.format(issue=self.issue, task=tagged("task", task), limit=REPORT_LIMIT),
+                edits=False,
+                role=self.role,
+                limits=WorkLimits(steps=self.settings.explore_steps),
+            )
+            for task in tasks
+        ]
+        workspace = self.checkout.workspace.read_only
+        found = await run.settle(
+            self.worker.work(assignment, workspace, run.child(f"exploration of task {place}"))
+            for place, assignment in enumerate(assignments, 1)
+        )
+        failures = [each for each in found if isinstance(each, SampleFailure)]
+        if failures and len(failures) == len(found):
+            raise failures[0]
+        return [Report(task, _said(each)) for task, each in zip(tasks, found, strict=True)]
+
+    @asynccontextmanager
+    async def _phase(self, phase: Phase, number: int, mode: str = "") -> AsyncGenerator[tuple[Run, _Row]]:
+        """A phase of a round: its part of the trace, and the row that is filled in; a failed one has a row too."""
+        run = self.run.child(f"{phase} {number}")
+        row = _Row()
+        self.course.begin(phase, number, mode)
+        try:
+            yield run, row
+        except BaseException as error:
+            row.remark = f"ended early: {error}" if str(error) else "ended early"
+            raise
+        finally:
+            spent, paid = run.spent_by_role(), run.spent_by_role(paid=True)
+            ended = PhaseRow(phase, number, mode, row.verdict, row.patch, spent, paid, row.remark)
+            self.course.end(ended)
+            run.note("phase", **ended.document())
+
+
+@dataclass(slots=True)
+class _Row:
+    verdict: Literal["APPROVE", "REVISE"] | None = None
+    patch: PatchState | None = None
+    remark: str = ""
+
+
+def _state(patch: Patch, before: Patch) -> PatchState:
+    if not patch:
+        return "empty"
+    return "unchanged" if patch.content == before.content else "patched"
+
+
+def _said(found: WorkReport | SampleFailure) -> str:
+    if isinstance(found, SampleFailure):
+        return f"There is no report: {found}"
+    if found.text.strip():
+        return found.text
+    return f"There is no report: the exploration ended by its limit ({found.reason or found.ended_by})."

@@ -1,0 +1,355 @@
+"""ManagerWorker on small repositories: phases, rounds, modes, and what becomes of models that misbehave."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treadle.agents.tool_worker import ToolWorker
+from treadle.config_models import ModelSettings
+from treadle.errors import Caution, ProviderError, SampleBudgetError, UserError
+from treadle.ledger.budget import Budget
+from treadle.ledger.problem import Problem
+from treadle.ledger.recording import Cast
+from treadle.ledger.run import Run
+from treadle.models.base import Request
+from treadle.models.scripted import Scripted
+from treadle.testing.sessions import new_scope, scripted_session
+from treadle.testing.stage import Stage
+from treadle.workflows.manager_worker.course import Course
+from treadle.workflows.manager_worker.workflow import MODES, ManagerWorker, Mode, Repairer
+from treadle.workspaces.base import Repository
+
+Reply = Callable[[Request], Scripted]
+ISSUE = "double(2) must give 4, but gives 3."
+BROKEN = "def double(x):\n    return x + 1\n"
+TEST = "python3 -c 'import calc; assert calc.double(2) == 4'"
+FIX = "```bash\nsed -i 's/x + 1/2 * x/' calc.py\n```"
+WRONG = "```bash\nsed -i 's/x + 1/x + 3/' calc.py\n```"
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in a repository."""
+    identity = ("-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main")
+    return subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository with a defect and a test file."""
+    path = tmp_path / "repo"
+    (path / "tests").mkdir(parents=True)
+    (path / "calc.py").write_text(BROKEN)
+    (path / "tests" / "test_calc.py").write_text(
+        "from calc import double\n\n\ndef test_it():\n    assert double(1) == 2\n"
+    )
+    git(path, "init", "-q")
+    git(path, "add", "-A")
+    git(path, "commit", "-qm", "start")
+    return Repository(path, test=TEST)
+
+
+@dataclass
+class Play:
+    """What came of a play.
+
+    Attributes:
+        stage: The question, for its notes.
+        course: What happened.
+        answer: The workflow's answer.
+    """
+
+    stage: Stage
+    course: Course
+    answer: str = ""
+    requests: dict[str, list[Request]] = field(default_factory=dict[str, "list[Request]"])
+
+    def rows(self) -> list[tuple[str, int, str, str | None]]:
+        """Phase, round, mode and outcome of each row."""
+        return [(row.phase, row.round, row.mode, row.verdict or row.patch) for row in self.course.rows]
+
+    def told(self, who: str, place: int = -1) -> str:
+        """All that a model was sent in one of its calls."""
+        return "\n".join(message.content for message in self.requests[who][place].messages)
+
+
+def manager(*reviews: str, plan: str = "In calc.py double must return 2 * x.") -> Reply:
+    """A manager that explores once, plans, and then reviews as it is told; the last review counts on."""
+    left = list(reviews or ("APPROVE",))
+
+    def reply(request: Request) -> str:
+        asked = request.messages[-1].content
+        if "APPROVE" in asked:
+            return left.pop(0) if len(left) > 1 else left[0]
+        if "Write the plan" in asked:
+            return plan
+        return "READY" if "READY" in asked else "TASK: where is double?\nTASK: who calls it?"
+
+    return reply
+
+
+def worker(*turns: Scripted) -> Reply:
+    """A worker that reports in explorations, and in each implementation does the next of these, then says so."""
+    left = list(turns or (FIX,))
+
+    def reply(request: Request) -> Scripted:
+        if "Answer with a report" in request.messages[1].content:
+            return "calc.py line 2: return x + 1"
+        if request.messages[-1].role == "tool" or request.messages[-1].content.startswith("["):
+            return "I changed calc.py."
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return reply
+
+
+@asynccontextmanager
+async def play(
+    repository: Repository,
+    big: Reply,
+    small: Reply,
+    *,
+    caps: Budget | None = None,
+    settings: Mapping[str, ModelSettings] | None = None,
+    **options: Any,
+) -> AsyncGenerator[tuple[Play, Callable[[], Any]]]:
+    """A stage with a manager and a worker, and what makes them play."""
+    requests: dict[str, list[Request]] = {"big": [], "small": []}
+
+    def watched(name: str, function: Reply) -> Reply:
+        def answer(request: Request) -> Scripted:
+            requests[name].append(request)
+            return function(request)
+
+        return answer
+
+    models = {"big": watched("big", big), "small": watched("small", small)}
+    async with scripted_session(models, settings=settings) as session:
+        session.settings = replace(session.settings, folder=repository.path.parent)
+        recording = await session.record("stage", cast=Cast(("big", "small")))
+        course = Course()
+        on = Play(Stage(recording, new_scope(recording, caps)), course, requests=requests)
+        repairer = Repairer(ManagerWorker(**options), ToolWorker(), course)
+
+        async def act() -> None:
+            on.answer = await repairer(Problem(ISSUE, workspace=repository), Run(on.stage.scope))
+
+        yield on, act
+
+
+async def played(repository: Repository, big: Reply, small: Reply, **options: Any) -> Play:
+    """A whole play."""
+    async with play(repository, big, small, **options) as (on, act):
+        await act()
+    return on
+
+
+def applied(repository: Repository, patch: str) -> str:
+    """What calc.py becomes when git applies the patch to the original."""
+    subprocess.run(["git", "apply", "-"], cwd=repository.path, input=patch, text=True, check=True)
+    text = (repository.path / "calc.py").read_text()
+    git(repository.path, "checkout", "-q", ".")
+    return text
+
+
+async def test_the_whole_way_from_an_issue_to_an_approved_patch(repository: Repository) -> None:
+    on = await played(repository, manager(), worker())
+    assert on.rows() == [
+        ("analysis", 1, "", None),
+        ("exploration", 1, "", None),
+        ("plan", 1, "", None),
+        ("implementation", 1, "guided", "patched"),
+        ("review", 1, "guided", "APPROVE"),
+    ]
+    assert on.course.reviewed
+    assert on.course.tested is not None
+    assert on.course.tested.passed
+    assert applied(repository, on.answer) == "def double(x):\n    return 2 * x\n"
+    assert git(repository.path, "status", "--porcelain") == ""
+    assert all(request.tools == () for request in on.requests["big"])
+
+
+async def test_the_manager_reads_reports_then_the_patch_and_the_test_as_a_fact(repository: Repository) -> None:
+    on = await played(repository, manager(), worker())
+    assert "calc.py line 2: return x + 1" in on.told("big", 1)
+    assert "The test command passed" in on.told("big")
+    assert "+    return 2 * x" in on.told("big")
+    assert "I changed calc.py" not in on.told("big")
+
+
+async def test_rounds_after_the_first_are_strict_and_begin_where_the_last_one_ended(repository: Repository) -> None:
+    on = await played(
+        repository,
+        manager("REVISE\nWrite 2 * x.", "APPROVE"),
+        worker(WRONG, "```bash\nsed -i 's/x + 3/2 * x/' calc.py\n```"),
+    )
+    assert on.rows()[3:] == [
+        ("implementation", 1, "guided", "patched"),
+        ("review", 1, "guided", "REVISE"),
+        ("implementation", 2, "strict", "patched"),
+        ("review", 2, "strict", "APPROVE"),
+    ]
+    second = next(request for request in on.requests["small"] if "Write 2 * x." in request.messages[1].content)
+    assert "Apply exactly these instructions" in second.messages[1].content
+    assert "+    return x + 3" in second.messages[1].content
+    assert "2 * x" in on.answer
+    assert "x + 3" not in on.answer
+
+
+async def test_a_strict_round_from_clean_begins_with_the_files_of_the_start(repository: Repository) -> None:
+    on = await played(repository, manager("REVISE\nWrite 2 * x.", "APPROVE"), worker(WRONG, FIX), strict_from="clean")
+    assert on.course.reviewed
+    assert "2 * x" in on.answer
+    assert on.stage.notes("reset")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "modes"),
+    [("guided-strict", ["guided", "strict"]), ("strict", ["strict", "strict"]), ("guided", ["guided", "guided"])],
+)
+async def test_a_strategy_says_how_the_worker_is_told(repository: Repository, strategy: str, modes: list[str]) -> None:
+    big = manager("REVISE\nWrite 2 * x.", "APPROVE")
+    on = await played(repository, big, worker(WRONG, FIX), strategy=strategy, strict_from="clean")
+    assert [row.mode for row in on.course.rows if row.phase == "implementation"][:2] == modes
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_mode_ends_with_the_fix(repository: Repository, mode: Mode) -> None:
+    def small(request: Request) -> Scripted:
+        alone = request.messages[0].content.startswith("You direct")
+        return manager()(request) if alone else worker()(request)
+
+    def big(request: Request) -> Scripted:
+        return worker()(request) if mode == "strong" else manager()(request)
+
+    on = await played(repository, big, small, mode=mode)
+    assert applied(repository, on.answer) == "def double(x):\n    return 2 * x\n"
+    roles = {role for row in on.course.rows for role in row.spent}
+    assert roles == {"strong": {"manager"}, "weak": {"worker"}}.get(mode, {"manager", "worker"})
+    assert bool(on.requests["big"]) == (mode in ("full", "simple-loop", "strong"))
+    explored = "exploration" in {row.phase for row in on.course.rows}
+    assert explored == (mode in ("full", "weak-weak"))
+
+
+async def test_a_worker_that_only_narrates_is_asked_to_edit_now(repository: Repository) -> None:
+    on = await played(repository, manager(), worker("I would change calc.py.", FIX))
+    assert on.course.reviewed
+    assert any("edited no file" in request.messages[1].content for request in on.requests["small"])
+
+
+async def test_nothing_but_narration_ends_without_a_patch_and_without_a_review(repository: Repository) -> None:
+    lie = "Done! Here is the diff:\n```diff\n-    return x + 1\n+    return 2 * x\n```\nAll tests pass."
+    on = await played(repository, manager(), worker(lie))
+    assert on.answer == ""
+    assert [row.patch for row in on.course.rows if row.phase == "implementation"] == ["empty"] * 3
+    assert "review" not in {row.phase for row in on.course.rows}
+    assert on.course.tested is None
+
+
+async def test_tests_that_are_edited_to_pass_are_no_part_of_it(repository: Repository) -> None:
+    cheat = (
+        "```bash\necho 'def test_it(): pass' > tests/test_calc.py; echo 'import sys; sys.exit(0)' > conftest.py\n```"
+    )
+    on = await played(repository, manager(), worker(cheat))
+    assert on.answer == ""
+
+
+async def test_a_claim_of_success_is_no_success(repository: Repository) -> None:
+    on = await played(repository, manager("REVISE\nno"), worker(WRONG))
+    assert on.course.tested is not None
+    assert not on.course.tested.passed
+    assert not on.course.reviewed
+    assert "x + 3" in on.answer
+
+
+async def test_what_is_written_outside_is_refused(repository: Repository) -> None:
+    outside = f"```bash\necho x > {repository.path.parent}/outside.txt; echo x > /usr/outside.txt; {FIX[8:-4]}\n```"
+    on = await played(repository, manager(), worker(outside))
+    assert not (repository.path.parent / "outside.txt").exists()
+    assert on.course.reviewed
+
+
+async def test_the_same_patch_again_is_not_reviewed_again(repository: Repository) -> None:
+    on = await played(repository, manager("REVISE\nno"), worker(WRONG, "```bash\ntrue\n```"))
+    assert [row[0] for row in on.rows()[3:]] == ["implementation", "review", "implementation", "implementation"]
+    assert on.course.rows[-1].patch == "unchanged"
+
+
+async def test_the_last_patch_that_was_not_empty_is_the_answer(repository: Repository) -> None:
+    undo = "```bash\ngit checkout -q calc.py\n```"
+    on = await played(repository, manager("REVISE\nno"), worker(FIX, undo, undo))
+    assert "2 * x" in on.answer
+    assert on.course.rows[-1].patch == "empty"
+
+
+async def test_a_plan_can_be_edited_before_anything_is_implemented(repository: Repository) -> None:
+    class Editor(Course):
+        async def approve_plan(self, plan: str) -> str:
+            return plan + " And say why."
+
+    async with play(repository, manager(), worker()) as (on, _):
+        course = Editor()
+        repairer = Repairer(ManagerWorker(), ToolWorker(), course)
+        await repairer(Problem(ISSUE, workspace=repository), Run(on.stage.scope))
+    assert course.plan.endswith("And say why.")
+    assert any("And say why." in request.messages[1].content for request in on.requests["small"])
+
+
+async def test_the_patch_is_kept_when_the_manager_fails(repository: Repository) -> None:
+    def big(request: Request) -> Scripted:
+        if "APPROVE" in request.messages[-1].content:
+            raise ProviderError("gone")
+        return manager()(request)
+
+    async with play(repository, big, worker()) as (on, act):
+        with pytest.raises(ProviderError):
+            await act()
+    assert "2 * x" in on.course.patch.text
+    assert on.course.rows[-1].remark == "ended early: gone"
+
+
+async def test_the_patch_is_kept_when_the_worker_fails_in_the_middle(repository: Repository) -> None:
+    def small(request: Request) -> Scripted:
+        if request.messages[-1].content.startswith("["):
+            raise ProviderError("gone")
+        return worker()(request)
+
+    async with play(repository, manager(), small) as (on, act):
+        with pytest.raises(ProviderError):
+            await act()
+    assert "2 * x" in on.course.patch.text
+    assert on.course.tested is not None
+
+
+async def test_a_cap_reached_with_a_patch_answers_with_it(repository: Repository) -> None:
+    on = await played(repository, manager(), worker(), caps=Budget(calls=8))
+    assert "2 * x" in on.answer
+    async with play(repository, manager(), worker(), caps=Budget(calls=2)) as (_, act):
+        with pytest.raises(SampleBudgetError):
+            await act()
+
+
+async def test_one_model_in_both_roles_is_warned_of(repository: Repository) -> None:
+    async with scripted_session({"m": lambda request: "x"}) as session:
+        session.settings = replace(session.settings, folder=repository.path.parent)
+        recording = await session.record("stage", cast=Cast(("m",)))
+        repairer = Repairer(ManagerWorker(rounds=1, explorations=0), ToolWorker(), Course())
+        with pytest.warns(Caution, match="without a gap in ability"):
+            await repairer(Problem(ISSUE, workspace=repository), Run(new_scope(recording)))
+
+
+async def test_a_question_without_a_repository_is_refused(repository: Repository) -> None:
+    async with play(repository, manager(), worker()) as (on, _):
+        with pytest.raises(UserError, match="treadle fix"):
+            await ManagerWorker()(Problem(ISSUE), Run(on.stage.scope))
+
+
+async def test_nothing_is_left_of_the_copies(repository: Repository) -> None:
+    await played(repository, manager(), worker())
+    runs = repository.path.parent / ".treadle" / "runs"
+    assert [path for path in runs.rglob("*") if path.is_file()] == []
