@@ -136,7 +136,6 @@ def test_options_are_read_strictly(tmp_path: Path, spec: str, words: str) -> Non
 @pytest.mark.parametrize(
     "spec",
     [
-        "swe:f?repos=d",
         "miniworld",
         "appworld:train",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from treadle.errors import FailureClass
@@ -17,7 +18,9 @@ class Sample:
 
     ``target`` and ``hidden`` never reach a workflow. ``group`` clusters rows that belong together (same article, same
     template): statistics and splits treat a group as one. ``further`` is what the user says after each answer, where a
-    question has several turns. ``line`` is the row's line in its file, from 1.
+    question has several turns. ``line`` is the row's line in its file, from 1. ``workspace`` is what a
+    workflow works on besides, or a function that makes it when it is asked for; being a place of this machine, it is no
+    part of the data.
     """
 
     id: str
@@ -31,6 +34,7 @@ class Sample:
     entry_point: str | None = None
     further: tuple[str, ...] = ()
     line: int = 0
+    workspace: Any = None
 
 
 Preferred = Literal["a", "b", "tie"]
@@ -66,7 +70,8 @@ class Score:
 
     ``value`` is between 0 and 1; ``answer`` is what was read from the reply and graded; ``failure`` is set when there
     was nothing to grade (``format``) or a graded program died (``crash``, ``timeout``); it then counts as 0. ``duels``
-    are the comparisons that a pairwise judge came to it by, the graded answer as a: one a turn.
+    are the comparisons that a pairwise judge came to it by, the graded answer as a: one a turn. ``label`` names a kind
+    of answer that is worth counting apart, such as an empty patch.
     """
 
     value: float
@@ -74,6 +79,7 @@ class Score:
     reason: str = ""
     failure: FailureClass | None = None
     duels: tuple[Duel, ...] = ()
+    label: str = ""
 
 
 class Scorer(Protocol):
@@ -111,6 +117,24 @@ class Scorer(Protocol):
 
     def show(self, target: Any) -> str:
         """A target as an answer."""
+        ...
+
+
+@runtime_checkable
+class PredictionWriter(Protocol):
+    """A scorer whose answers can be graded elsewhere too, by what others publish for their own benchmark."""
+
+    def write_predictions(self, folder: Path, workflow: str, answers: Mapping[str, str]) -> Path:
+        """Write the answers of a workflow in that benchmark's own form.
+
+        Args:
+            folder: The run's folder; what is written stands somewhere below it, one file for each workflow.
+            workflow: The workflow's name.
+            answers: What was graded, by the sample's id.
+
+        Returns:
+            The file.
+        """
         ...
 
 

@@ -7,9 +7,12 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from treadle.errors import Caution, DatasetError, ProviderError, SandboxError, TreadleError
+from treadle.ledger.run import Run
 from treadle.lookup import source_of
 from treadle.sandbox.base import Sandbox
 from treadle.tasks.base import Sample
@@ -18,6 +21,23 @@ from treadle.tasks.task import Task
 SHOWN = 10
 Watch = Callable[[int, int], None]
 """Told after every reference that was graded: how many of how many."""
+
+
+@runtime_checkable
+class ReferenceChecker(Protocol):
+    """A scorer that knows more of a reference than that it is graded right, such as that grading tells it from none."""
+
+    async def reference_fault(self, sample: Sample, run: Run) -> str:
+        """What is wrong with a sample's reference, in words.
+
+        Args:
+            sample: One that has a reference.
+            run: Where programs are run; nobody can be asked.
+
+        Returns:
+            Nothing where it is right.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +63,13 @@ def gold_key(task: Task, sandbox: Sandbox | None = None) -> str:
     """What a check of this task's references is remembered by.
 
     The data's hash, the scorer (a user's by its code) and, where programs are graded, what runs them within which
-    limits: what passes within some may not within others.
+    limits, and where and how: what passes within some may not within others.
     """
     ran_by = ""
     if sandbox is not None and task.runs_code:
         ran_by = f"{sandbox.identity} {getattr(sandbox, 'limits', '')}"
-    parts = (task.hash, task.scorer.name, source_of(getattr(task.scorer, "grade", None)), ran_by)
+    grounds = str(getattr(task.scorer, "grounds", ""))
+    parts = (task.hash, task.scorer.name, source_of(getattr(task.scorer, "grade", None)), ran_by, grounds)
     return " ".join(part for part in parts if part)
 
 
@@ -70,7 +91,8 @@ async def check_gold(task: Task, sandbox: Sandbox | None = None, watch: Watch | 
         raise SandboxError(f"{task.name}: the answers are programs, and grading them takes a sandbox")
     shown = [(sample, "" if sample.target is None else task.scorer.show(sample.target)) for sample in task.samples]
     given = [] if task.scorer.judged else [(sample, reference) for sample, reference in shown if reference]
-    faults = await _faults(task, given, _Surrogate(sandbox), watch or _unwatched)
+    with TemporaryDirectory(prefix="treadle-references-", ignore_cleanup_errors=True) as folder:
+        faults = await _faults(task, given, _Surrogate(sandbox, Path(folder)), watch or _unwatched)
     bad = [
         BadGold(sample.id, sample.line, reference, fault)
         for (sample, reference), fault in zip(given, faults, strict=True)
@@ -125,6 +147,8 @@ async def _faults(task: Task, given: list[tuple[Sample, str]], run: Any, watch: 
 
 async def _fault(task: Task, sample: Sample, reference: str, run: Any) -> str:
     try:
+        if isinstance(task.scorer, ReferenceChecker):
+            return await task.scorer.reference_fault(sample, run)
         score = await task.scorer.score(sample, reference, run)
     except _AsksModels:
         return ""
@@ -156,9 +180,14 @@ class _AsksModels(Exception):
 class _Surrogate:
     """Stands for the run where programs may be run and nobody asked."""
 
-    def __init__(self, sandbox: Sandbox | None) -> None:
+    def __init__(self, sandbox: Sandbox | None, folder: Path) -> None:
+        self.folder = folder
         if sandbox is not None:
             self.sandbox = sandbox
+
+    def child(self, name: str) -> _Surrogate:
+        """A part of it, which may do as little."""
+        return self
 
     def __getattr__(self, name: str) -> NoReturn:
         raise _AsksModels(name)

@@ -25,6 +25,7 @@ from treadle.tasks.quixbugs import open_quixbugs
 from treadle.tasks.reasoning_gym import open_reasoning_gym
 from treadle.tasks.simulated import open_simulated
 from treadle.tasks.spec import Options, Spec, read_spec
+from treadle.tasks.swe import open_swe
 from treadle.tasks.task import Task
 
 _KINDS: dict[str, Callable[[Opening], Task]] = {
@@ -37,6 +38,7 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
     "mbpp": open_mbpp,
     "quixbugs": open_quixbugs,
     "program": open_program,
+    "swe": open_swe,
     "mt-bench": open_mt_bench,
     "arena-hard": open_arena_hard,
     "jsonl": open_jsonl,
@@ -44,7 +46,7 @@ _KINDS: dict[str, Callable[[Opening], Task]] = {
     "hf": open_hub,
     "simulated": open_simulated,
 }
-_LATER = ("swe", "miniworld", "appworld")
+_LATER = ("miniworld", "appworld")
 
 TASK_NAMES = tuple(_KINDS)
 

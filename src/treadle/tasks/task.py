@@ -136,6 +136,7 @@ class Task:
             entry_point=sample.entry_point,
             answer_format=self.scorer.answer_format,
             examples=lambda: self._examples[self._folds.get(unit_of(sample), FOLDS)],
+            workspace=sample.workspace() if callable(sample.workspace) else sample.workspace,
         )
 
     def limit(self, count: int) -> Task:
