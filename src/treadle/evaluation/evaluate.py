@@ -9,6 +9,7 @@ from typing import Unpack
 
 from treadle.errors import UserError
 from treadle.evaluation.cautions import caution
+from treadle.evaluation.claims import with_claims
 from treadle.evaluation.collection import rare_collection
 from treadle.evaluation.found import prepare_measured
 from treadle.evaluation.judging import LABELLED_COMMANDS, LabelCheck
@@ -16,6 +17,7 @@ from treadle.evaluation.leak_lists import joined, leak_message
 from treadle.evaluation.measuring import Asked, Measuring, Progress, Watch
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.pass_at import allowed_draws
+from treadle.evaluation.predictions import write_predictions
 from treadle.evaluation.preparing import (
     TaskLike,
     WorkflowLike,
@@ -31,7 +33,7 @@ from treadle.ledger.session import Session
 from treadle.ledger.tally import Tally
 from treadle.tasks.base import Sample
 from treadle.tasks.task import Task
-from treadle.workflows.base import Workflow
+from treadle.workflows.base import NO_WORKSPACE, Workflow
 
 NO_CAPS = Budget()
 _SPARE = 4
@@ -137,6 +139,18 @@ def ended(ended_by: EndedBy, rows: Sequence[Row]) -> EndedBy:
     return ended_by
 
 
+def refuse_without_workspace(task: Task, workflows: Sequence[Workflow]) -> None:
+    """Refuse workflows that work on files, where a question comes without.
+
+    Raises:
+        UserError: Names the first of them.
+    """
+    bare = any(sample.workspace is None for sample in task.samples)
+    for workflow in workflows:
+        if bare and workflow.needs_workspace:
+            raise UserError(NO_WORKSPACE.format(workflow=workflow.name))
+
+
 def begin(recording: Recording, caps: Budget, task: Task | None = None, workflows: Sequence[Workflow] = ()) -> None:
     """Find out now, before a call is made, what would stop the first one, and say what should be thought about twice.
 
@@ -150,6 +164,8 @@ def begin(recording: Recording, caps: Budget, task: Task | None = None, workflow
         recording.endpoint(None, model)
     if not own_cast:
         recording.endpoint()
+    if task is not None:
+        refuse_without_workspace(task, workflows)
     if task is not None and task.scorer.judged:
         recording.endpoint("judge")
     caution(recording, workflows)
@@ -163,6 +179,7 @@ async def evaluate(
     command: str = "eval",
     repeat: int = 1,
     pass_at: Sequence[int] = (),
+    margin: float = 2.0,
     begun: float | None = None,
     **measuring: Unpack[Measuring],
 ) -> Report:
@@ -190,7 +207,7 @@ async def evaluate(
     )
     begin(recording, asked.question_caps, opened, found)
     labels = bool(opened.labels) and command in LABELLED_COMMANDS
-    return await _measured(recording, found, opened, asked, repeat, draws, labels=labels)
+    return await _measured(recording, found, opened, asked, repeat, draws, margin, labels=labels)
 
 
 async def _measured(
@@ -200,6 +217,7 @@ async def _measured(
     asked: Asked,
     repeat: int,
     draws: tuple[int, ...],
+    margin: float,
     *,
     labels: bool,
 ) -> Report:
@@ -217,7 +235,9 @@ async def _measured(
         ended_by = await measurement.run()
         if ended_by == "done" and labels:
             ended_by = await _hold_against_labels(measurement)
-        result = replace(report(measurement, ended_by), pass_at=draws)
+        predictions = await write_predictions(task, measurement.rows, recording.folder)
+        result = replace(report(measurement, ended_by), pass_at=draws, predictions=predictions)
+        result = with_claims(result, margin)
         ending.ended_by = result.ended_by
         ending.document = result.document()
     return result

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from treadle.errors import (
-    Caution,
-    CrashError,
-    FailureClass,
-    RunLimitError,
-    SampleFailure,
-    SampleTimeoutError,
-    UserError,
-)
+from treadle.errors import Caution, CrashError, SampleTimeoutError, UserError
+from treadle.evaluation.classifying import REASON_LIMIT, Status, classify
 from treadle.evaluation.leaks import find_leaks
 from treadle.ledger.budget import Account, Budget
 from treadle.ledger.journal import Record
@@ -25,6 +17,7 @@ from treadle.ledger.keys import draw_base
 from treadle.ledger.recording import Recording
 from treadle.ledger.run import Run
 from treadle.ledger.scope import Scope
+from treadle.ledger.spent import Spent, spent_by_player
 from treadle.ledger.tally import Tally
 from treadle.models.base import Completion
 from treadle.store.base import SampleRecord, ScoreRecord
@@ -34,8 +27,6 @@ from treadle.tasks.dialogue import Dialogue
 from treadle.tasks.task import Task
 from treadle.workflows.base import Workflow
 
-Status = FailureClass | Literal["ok", "unfinished"]
-_REASON_LIMIT = 2_000
 LEAK = "a hidden test stood in a prompt, so the answer says nothing: {test}"
 _CAUTION = (
     "hidden tests reached the prompts of {workflow}: such answers count as failures, and the result is not usable"
@@ -49,7 +40,8 @@ class Outcome:
     ``score`` is ``None`` for infra failures and unfinished questions; ``calls``, ``tokens``, ``usd`` (``None`` when a
     model has no price) and ``seconds`` are what the question costs fresh, without the scorer. ``duels`` are the
     comparisons of a pairwise judge, the answer as a. ``leaks`` are hidden tests that stood in a prompt; ``None`` where
-    the question has none.
+    the question has none. ``label`` is what kind of answer the scorer calls it. ``players`` is what the calls cost by
+    role and model.
     """
 
     id: str
@@ -65,6 +57,8 @@ class Outcome:
     seconds: float
     duels: tuple[Duel, ...] = ()
     leaks: tuple[str, ...] | None = None
+    label: str = ""
+    players: Mapping[tuple[str, str], Spent] = field(default_factory=dict[tuple[str, str], Spent])
 
     @property
     def finished(self) -> bool:
@@ -122,6 +116,8 @@ async def answer_question(recording: Recording, question: Question, tallies: tup
         seconds,
         score.duels if score else (),
         leaks,
+        recording.journal.cleaned(score.label) if score else "",
+        spent_by_player(scope.span),
     )
     await _keep(recording, question, outcome, scope, scored)
     return outcome
@@ -230,21 +226,6 @@ def _value(status: Status, score: Score | None) -> float | None:
     return score.value if score is not None and status == "ok" else 0.0
 
 
-def classify(error: BaseException) -> tuple[Status, str]:
-    """The status of a question whose workflow raised, and the reason in words."""
-    if isinstance(error, BaseExceptionGroup):
-        return classify(_gravest(cast("BaseExceptionGroup[BaseException]", error)))
-    if isinstance(error, UserError):
-        raise error
-    if isinstance(error, RunLimitError):
-        return "unfinished", str(error)
-    if isinstance(error, SampleFailure):
-        return error.failure, str(error)[:_REASON_LIMIT]
-    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
-    where = f" at {last[0].name}:{last[0].lineno}" if last else ""
-    return "crash", f"{type(error).__name__}: {error}{where}"[:_REASON_LIMIT]
-
-
 async def _keep(recording: Recording, question: Question, outcome: Outcome, scope: Scope, scored: Scope) -> None:
     documents = scope.span.documents()
     if scored is not scope and scored.span.entries:
@@ -267,26 +248,6 @@ async def _keep(recording: Recording, question: Question, outcome: Outcome, scop
     records: list[Record] = [sample, *scope.records()]
     if outcome.score is not None:
         records.append(
-            ScoreRecord(
-                *place, question.task.scorer.name, outcome.score, outcome.answer, outcome.reason[:_REASON_LIMIT]
-            )
+            ScoreRecord(*place, question.task.scorer.name, outcome.score, outcome.answer, outcome.reason[:REASON_LIMIT])
         )
     await recording.journal.write(*records)
-
-
-def _gravest(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The failure of a task group that says most about the question."""
-    leaves = list(_leaves(group))
-    for kind in (UserError, RunLimitError, SampleFailure):
-        for leaf in leaves:
-            if isinstance(leaf, kind):
-                return leaf
-    return leaves[0]
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(cast("BaseExceptionGroup[BaseException]", error))
-        else:
-            yield error

@@ -8,10 +8,13 @@ from statistics import fmean
 from typing import Any
 
 from treadle.errors import FAILURE_CLASSES
+from treadle.evaluation.claim import Claim
 from treadle.evaluation.judging import Agreement, judge_document
 from treadle.evaluation.leak_lists import joined, leaks_of
 from treadle.evaluation.outcome import Outcome
 from treadle.evaluation.pass_at import pass_at_document
+from treadle.evaluation.row_samples import mean, quantile, sample_documents
+from treadle.evaluation.spending import spending_document
 from treadle.evaluation.statistics.intervals import score_interval
 from treadle.evaluation.statistics.noise import noise_floor
 from treadle.ledger.tally import Tally
@@ -54,7 +57,7 @@ class Row:
     def question_scores(self) -> dict[str, float]:
         """Score of each scored question, averaged over its repeats."""
         if self._scored is None or self._scored[0] != len(self.outcomes):
-            means = {id: _mean(values) for id, values in self._scores_by_question().items()}
+            means = {id: mean(values) for id, values in self._scores_by_question().items()}
             self._scored = (len(self.outcomes), means)
         return self._scored[1]
 
@@ -149,7 +152,7 @@ class Row:
         usage = self.tally.usage
         ci95 = self.ci95
         judge = self.judge
-        samples = self._samples()
+        samples = sample_documents(self.ids, self.outcomes, self.question_scores())
         statuses = [sample["status"] for sample in samples]
         return (
             {
@@ -194,46 +197,7 @@ class Row:
 
     def _seconds(self) -> dict[str, float | None]:
         ordered = sorted(outcome.seconds for outcome in self.outcomes if outcome.finished)
-        return {"p50": _quantile(ordered, 0.5), "p95": _quantile(ordered, 0.95), "total": self.seconds}
-
-    def _samples(self) -> list[dict[str, Any]]:
-        found: dict[str, list[Outcome]] = {}
-        for outcome in self.outcomes:
-            found.setdefault(outcome.id, []).append(outcome)
-        scores = self.question_scores()
-        return [_sample(id, found.get(id, []), scores.get(id)) for id in self.ids]
-
-
-def _sample(id: str, outcomes: list[Outcome], score: float | None) -> dict[str, Any]:
-    finished = [outcome for outcome in outcomes if outcome.finished]
-    if not finished:
-        return {"id": id, "score": None, "answer": "", "status": "unfinished", "calls": 0, "usd": None, "seconds": 0.0}
-    failed = [outcome.status for outcome in finished if outcome.status not in ("ok", "infra")]
-    if all(outcome.status == "infra" for outcome in finished):
-        failed = ["infra"]
-    prices = [outcome.usd for outcome in finished if outcome.usd is not None]
-    return {
-        "id": id,
-        "score": score,
-        "answer": finished[0].answer,
-        "status": failed[0] if failed else "ok",
-        "calls": _mean([o.calls for o in finished]),
-        "usd": _mean(prices) if len(prices) == len(finished) else None,
-        "seconds": _mean([o.seconds for o in finished]),
-    }
-
-
-def _mean(values: Sequence[float]) -> float:
-    return values[0] if len(values) == 1 else fmean(values)
-
-
-def _quantile(ordered: Sequence[float], q: float) -> float | None:
-    if not ordered:
-        return None
-    place = q * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+        return {"p50": quantile(ordered, 0.5), "p95": quantile(ordered, 0.95), "total": self.seconds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +211,8 @@ class Report:
         rows: One for every workflow asked for, also when ended early.
         message: Why it ended early, in words.
         pass_at: The numbers k of which pass@k was asked for.
+        claims: What several modes of one workflow show against its strong model alone; ``None`` without that row.
+        predictions: Files with the answers of each workflow in the benchmark's own form, where its scorer writes them.
     """
 
     run: str
@@ -255,6 +221,8 @@ class Report:
     rows: tuple[Row, ...]
     message: str = ""
     pass_at: tuple[int, ...] = ()
+    claims: tuple[Claim, ...] | None = None
+    predictions: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def noise(self) -> dict[str, Any] | None:
@@ -277,8 +245,13 @@ class Report:
         return not self.leaks and all(row.score is not None for row in self.rows)
 
     def document(self) -> dict[str, Any]:
-        """The report as JSON values, as the contract says; ``leaks`` only where questions have hidden tests."""
-        leaks = self.leaks
+        """The report as JSON values, as the contract says; the last ones only where there are any."""
+        leaks, claims = self.leaks, self.claims
+        more = {
+            "leaks": leaks,
+            "claims": None if claims is None else [claim.document() for claim in claims],
+            "predictions": dict(self.predictions) or None,
+        }
         return {
             "run": self.run,
             "task": self.task,
@@ -286,9 +259,12 @@ class Report:
             "results": self.results,
             "noise": self.noise,
             "message": self.message,
-        } | ({} if leaks is None else {"leaks": leaks})
+        } | {name: value for name, value in more.items() if value is not None}
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """The rows as JSON values; ``pass_at_k`` only where it was asked for."""
-        return [row.document() | pass_at_document(row.outcomes, self.pass_at) for row in self.rows]
+        """The rows as JSON values; ``pass_at_k`` only where it was asked for, ``roles`` and ``labels`` only of some."""
+        return [
+            row.document() | pass_at_document(row.outcomes, self.pass_at) | spending_document(row.outcomes)
+            for row in self.rows
+        ]

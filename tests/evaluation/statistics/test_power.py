@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from treadle.errors import UserError
+from treadle.evaluation.statistics.clusters import FloatArray
 from treadle.evaluation.statistics.paired import compare_paired
 from treadle.evaluation.statistics.power import (
     detectable_after,
     detectable_difference,
     independent_discordance,
     mcnemar_power,
+    needed_after,
     samples_needed,
 )
 
@@ -74,6 +76,26 @@ def test_after_the_test_the_spread_it_showed_counts() -> None:
     unanimous = detectable_after([0.0] * 400)
     assert unanimous is not None
     assert 0.5 < unanimous < 1.0
+
+
+def test_as_many_questions_as_were_called_for_show_that_an_equal_is_not_worse() -> None:
+    rng = np.random.default_rng(8)
+
+    def sides(n: int) -> tuple[FloatArray, FloatArray]:
+        kind = rng.choice(3, n, p=[0.1, 0.1, 0.8])
+        return np.where(kind == 0, 1.0, 0.0), np.where(kind == 1, 1.0, 0.0)
+
+    first, second = sides(50)
+    margin = 5.0
+    needed = needed_after(first - second, margin)
+    assert needed is not None
+    exact = needed_after(np.repeat([1.0, -1.0, 0.0], [100, 100, 800]), margin)
+    assert exact is not None
+    shown = sum(compare_paired(*sides(exact), margin=margin).ci95[0] > -margin for _ in range(800))
+    assert shown / 800 == pytest.approx(0.8, abs=0.06)
+    assert needed == pytest.approx(exact, rel=0.5)
+    assert needed_after(first - second, margin / 2) == pytest.approx(4 * needed, abs=4)
+    assert (needed_after([0.5], 2.0), needed_after(first - second, 0.0)) == (None, None)
 
 
 @pytest.mark.parametrize(

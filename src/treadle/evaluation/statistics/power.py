@@ -171,9 +171,33 @@ def detectable_after(differences: Floats, power: float = 0.8, alpha: float = 0.0
     values = np.asarray(differences, dtype=np.float64)
     if len(values) < 2:
         return None
+    return min(100.0, _reach(values, power, alpha) / math.sqrt(len(values)))
+
+
+def needed_after(differences: Floats, margin: float, power: float = 0.8, alpha: float = 0.05) -> int | None:
+    """How many clusters a comparison needs to show ``not worse``, where both sides are in truth equally good.
+
+    The inverse of ``detectable_after``: from the spread that a finished comparison showed.
+
+    Args:
+        differences: First − second per cluster, fractions −1 to 1.
+        margin: Points that do not matter.
+        power: Chance to show it, a fraction.
+        alpha: Two-sided level.
+
+    Returns:
+        ``None`` with fewer than two clusters, or where no difference at all is allowed.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if len(values) < 2 or margin <= 0.0:
+        return None
+    return math.ceil((_reach(values, power, alpha) / margin) ** 2)
+
+
+def _reach(values: FloatArray, power: float, alpha: float) -> float:
+    """Points that one cluster could show; one imagined difference of a whole question is counted in."""
     variance = (float(np.sum((values - values.mean()) ** 2)) + 1.0) / len(values)
-    factor = float(ndtri(1.0 - alpha / 2.0) + ndtri(power))
-    return min(100.0, 100.0 * factor * math.sqrt(variance / len(values)))
+    return 100.0 * float(ndtri(1.0 - alpha / 2.0) + ndtri(power)) * math.sqrt(variance)
 
 
 def _check(base: float, discordance: float | None, power: float, alpha: float, repeats: int) -> None:
