@@ -1,4 +1,4 @@
-"""What a program calls: measure, compare, search, and ask once.
+"""What a program calls: measure, compare, search, fix, and ask once.
 
 Each function opens a session of its own when it is given none. Sync twins end in ``_sync``.
 """
@@ -15,17 +15,22 @@ from treadle.errors import UserError
 from treadle.ledger.budget import Budget
 
 if TYPE_CHECKING:
+    from treadle.agents.base import Worker
     from treadle.evaluation.ablation_report import AblationReport
     from treadle.evaluation.ask import Answer
     from treadle.evaluation.baseline import BaselineReport
     from treadle.evaluation.compare import ComparisonReport
     from treadle.evaluation.measuring import Watch
     from treadle.evaluation.report import Report
+    from treadle.fixing.report import FixReport
     from treadle.ledger.session import Session
     from treadle.search.report import SearchReport
     from treadle.search.settings import SearchSettings
     from treadle.tasks.task import Task
     from treadle.workflows.base import AnswerFunction, Workflow
+    from treadle.workflows.manager_worker.course import Course
+    from treadle.workflows.manager_worker.workflow import ManagerWorker
+    from treadle.workspaces.base import Repository
 
     WorkflowLike = str | Workflow | AnswerFunction
     TaskLike = str | Task | Sequence[str]
@@ -53,6 +58,7 @@ async def evaluate(
     limit: int | None = None,
     repeat: int = 1,
     pass_at: Sequence[int] = (),
+    margin: float = 2.0,
     fresh: int = 0,
     seed: int = 0,
     budget: Budget | None = None,
@@ -72,6 +78,7 @@ async def evaluate(
         limit: Use the first so many samples.
         repeat: Answer every question so often, each time with draws of its own.
         pass_at: Numbers k, up to ``repeat``, for which the report says how often one of k answers is right (pass@k).
+        margin: Points that do not matter where modes of ``manager-worker`` are held against ``mode=strong``.
         fresh: Take the N-th disjoint family of draws.
         seed: Seeds ``run.rng``.
         budget: Caps of the whole run.
@@ -95,6 +102,7 @@ async def evaluate(
             limit=limit,
             repeat=repeat,
             pass_at=pass_at,
+            margin=margin,
             fresh=fresh,
             seed=seed,
             budget=budget,
@@ -250,6 +258,65 @@ async def ablate(
         return await ablated(opened, workflow, task, margin=margin, repeat=repeat, **measuring)
 
 
+async def fix(
+    repository: str | Path | Repository,
+    issue: str,
+    *,
+    session: Session | str | Path | None = None,
+    settings: ManagerWorker | None = None,
+    worker: Worker | None = None,
+    models: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    seed: int = 0,
+    fresh: int = 0,
+    budget: Budget | None = None,
+    caps: Budget | None = None,
+    output: Path | None = None,
+    course: Course | None = None,
+) -> FixReport:
+    """Resolve an issue of a repository: a strong model directs, a cheap one works in a copy.
+
+    Args:
+        repository: Its folder, which is never written to, or a `treadle.workspaces.base.Repository` with set-up and
+            test commands.
+        issue: The issue's text.
+        session: As in `evaluate`.
+        settings: Mode, strategy and limits, such as ``ManagerWorker(mode="simple-loop")``.
+        worker: A worker of your own instead of the one that Treadle brings.
+        models: Aliases, the strong one first; it manages, the last one works.
+        roles: Role name to alias, such as ``manager`` and ``worker``.
+        seed: Seeds ``run.rng``.
+        fresh: Take the N-th disjoint family of draws.
+        budget: Caps of the run.
+        caps: The same, for the issue.
+        output: The file that the patch is written to; one in the run's folder where nothing is said.
+        course: Told of every phase.
+
+    Raises:
+        UserError: When something is wrong with what was asked.
+    """
+    from treadle.fixing.fix import fix as fixed
+    from treadle.workspaces.base import Repository
+
+    given = repository if isinstance(repository, Repository) else Repository(Path(repository))
+    async with _opened(session) as opened:
+        return await fixed(
+            opened,
+            given,
+            issue,
+            settings=settings,
+            worker=worker,
+            models=models,
+            roles=roles or {},
+            seed=seed,
+            fresh=fresh,
+            budget=budget,
+            caps=caps,
+            output=output,
+            course=course,
+        )
+
+
 def _finished(work: Coroutine[Any, Any, T], name: str) -> T:
     try:
         asyncio.get_running_loop()
@@ -272,6 +339,11 @@ def run_sync(workflow: WorkflowLike, question: str, **options: Any) -> Answer:
 def compare_sync(a: WorkflowLike, b: WorkflowLike, **options: Any) -> ComparisonReport:
     """`compare`, for code without an event loop."""
     return _finished(compare(a, b, **options), "compare")
+
+
+def fix_sync(repository: str | Path | Repository, issue: str, **options: Any) -> FixReport:
+    """`fix`, for code without an event loop."""
+    return _finished(fix(repository, issue, **options), "fix")
 
 
 def search_sync(space: str, **options: Any) -> SearchReport:

@@ -15,6 +15,7 @@ from treadle.cli.commands import (
     compare,
     doctor,
     eval,
+    fix,
     init,
     later,
     models,
@@ -46,6 +47,7 @@ _ORDER = [
     "samples",
     "space",
     "search",
+    "fix",
     "runs",
     "trace",
 ]
@@ -113,6 +115,7 @@ for _command in (
     samples,
     space,
     search,
+    fix,
     runs,
     trace,
     later,

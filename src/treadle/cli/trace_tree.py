@@ -47,12 +47,13 @@ def answered(document: Document, message: str = "", *, simulated: bool = False) 
     return Group(*(part for part in [*parts, tree, Text(" · ".join(cost), style="dim")] if part != Text("")))
 
 
-def traced(document: Document, samples: Sequence[Document]) -> RenderableType:
+def traced(document: Document, samples: Sequence[Document], *, full: bool = False) -> RenderableType:
     """The trace of a run.
 
     Args:
         document: The command's JSON document.
         samples: Those of its samples that are to be shown.
+        full: Whether all that a worker did and saw is shown too.
     """
     rows = list(dict.fromkeys(sample["workflow"] for sample in document["samples"]))
     parts: list[RenderableType] = []
@@ -61,7 +62,7 @@ def traced(document: Document, samples: Sequence[Document]) -> RenderableType:
         if mine:
             tree = Tree(Text(f"{document['run']}/{clean(row)}", style="bold"), guide_style="dim")
             for sample in mine:
-                _plant(tree, sample)
+                _plant(tree, sample, full)
             parts.append(tree)
     if not document["samples"]:
         parts.append(Text("no sample to show"))
@@ -73,26 +74,26 @@ def traced(document: Document, samples: Sequence[Document]) -> RenderableType:
     return Group(*parts)
 
 
-def grow(tree: Tree, entries: Sequence[Document]) -> None:
+def grow(tree: Tree, entries: Sequence[Document], full: bool = False) -> None:
     """Add trace entries below a branch."""
     for entry in entries:
         if "operator" in entry:
-            grow(tree.add(Text(clean(entry["operator"]), style="cyan")), entry["children"])
+            grow(tree.add(Text(clean(entry["operator"]), style="cyan")), entry["children"], full)
         elif "call" in entry:
             _speak(tree.add(_call(entry)), entry)
         elif "execution" in entry:
             tree.add(_execution(entry))
         else:
-            tree.add(_note(entry))
+            _look(tree.add(_note(entry)), entry if full else {})
 
 
-def _plant(tree: Tree, sample: Document) -> None:
+def _plant(tree: Tree, sample: Document, full: bool) -> None:
     branch = tree.add(_sample_line(sample))
     other = sample.get("against")
     if other is not None:
         line = Text("there: ", style="dim")
         branch.add(line.append_text(_outcome(other)))
-    grow(branch, sample["trace"])
+    grow(branch, sample["trace"], full)
 
 
 def _sample_line(sample: Document) -> Text:
@@ -156,8 +157,27 @@ def _execution(entry: Document) -> Text:
 
 
 def _note(entry: Document) -> Text:
+    if entry["note"] == "step":
+        return _step(entry)
     details = ", ".join(f"{clean(str(k))}: {clean(str(v))}" for k, v in entry.items() if k != "note" and v != "")
     return Text(f"note {clean(str(entry['note']))}", style="yellow").append(f"  {details}", style="default")
+
+
+def _step(entry: Document) -> Text:
+    """A step of a worker: what it did, and in one line what it saw."""
+    action = " ".join(clean(str(entry.get("action") or "no action")).split())
+    seen = next((line for line in clean(str(entry.get("observation", ""))).splitlines() if line.strip()), "")
+    line = Text(f"step {entry.get('step')} ", style="cyan")
+    line.append(action if len(action) <= _ANSWER else f"{action[: _ANSWER - 1]}…", style="default")
+    style = "dim" if entry.get("status") in ("ok", None) else "yellow"
+    return line.append(f"  {seen[:_ANSWER]}", style=style)
+
+
+def _look(branch: Tree, entry: Document) -> None:
+    """All that a step did and saw."""
+    for part in ("action", "observation"):
+        if entry.get(part):
+            branch.add(_turn(part, entry[part]))
 
 
 def _speak(branch: Tree, entry: Document) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,7 @@ _EXAMPLE = """treadle eval single cot 'self-consistency?n=5' --task gsm8k:test.j
 treadle eval cot --task gsm8k:test.jsonl --model weak --against RUN --fail-if worse"""
 _GATE = "Gate"
 _DIGITS = 10
+_NO_VERDICT = "a verdict needs --against RUN to compare with"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ def measure(context: typer.Context, workflows: Workflows, task: Tasks, options: 
 
     names = split_lists(workflows, "WORKFLOW")
     if options.against is None:
-        refuse(given_options(context), ("fail_if", "margin"), "a verdict needs --against RUN to compare with")
+        _refuse_idle(given_options(context), names)
     elif len(names) > 1:
         raise UserError("--against compares one workflow with an earlier run; name one workflow")
     verdicts = _verdicts(options)
@@ -93,6 +95,15 @@ def measure(context: typer.Context, workflows: Workflows, task: Tasks, options: 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
     add(app, "eval", measure, _EXAMPLE)
+
+
+def _refuse_idle(given: dict[str, str], names: tuple[str, ...]) -> None:
+    """Without an earlier run there are verdicts only where modes of one workflow are measured together."""
+    from treadle.evaluation.modes import held_against
+
+    refuse(given, ("fail_if",), _NO_VERDICT)
+    if not held_against(names)[1]:
+        refuse(given, ("margin",), f"{_NO_VERDICT}, or manager-worker?mode=strong beside another mode")
 
 
 def _verdicts(options: EvalOptions) -> tuple[str, ...]:
@@ -131,7 +142,14 @@ async def _measure(
         return await dry_run(session, "eval", options, names, opened, options.repeat)
     with progress_bar("eval") as watch:
         report = await evaluate(
-            *names, task=task, session=session, repeat=options.repeat, pass_at=_draws(options), watch=watch, **asked
+            *names,
+            task=task,
+            session=session,
+            repeat=options.repeat,
+            pass_at=_draws(options),
+            margin=options.margin,
+            watch=watch,
+            **asked,
         )
     found = None if earlier is None else await gate.against(session, report, earlier, options.margin)
     _show(session, report, found, task, options)
@@ -157,13 +175,14 @@ def _show(
         print_json(document)
         say(*map(str, unusable))
         return
-    from treadle.cli import judge_tables, pass_tables, tables, task_tables
+    from treadle.cli import judge_tables, pass_tables, role_tables, tables, task_tables
 
     simulated = is_simulated(session, [*task, *named(session, options)])
     more = (
         pass_tables.pass_at(document["results"]),
         task_tables.per_task(document["results"]),
         judge_tables.judged(document),
+        role_tables.spending(document, Path.cwd()),
     )
     print_text(
         tables.measured(document, screen_width(), simulated, report.message, unusable, partial_rows(report), more)

@@ -8,7 +8,7 @@ import typer
 
 from treadle.errors import NotYetError
 
-NAMES = ("classify", "fix", "review", "report", "serve", "recheck", "advise", "view")
+NAMES = ("classify", "review", "report", "serve", "recheck", "advise", "view")
 
 
 def add_to(app: typer.Typer) -> None:

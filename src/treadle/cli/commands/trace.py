@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,7 +101,7 @@ async def _trace(session: Session, address: str, wanted: _Wanted, full: bool, li
         return 0
     from treadle.cli import trace_tree
 
-    print_text(trace_tree.traced(document, shown))
+    print_text(trace_tree.traced(document, shown, full=full))
     return 0
 
 
@@ -112,15 +112,30 @@ async def _samples(session: Session, address: str) -> list[dict[str, Any]]:
     record = await session.journal.read(lambda store: find_run(store, run))
     samples = await session.journal.read(lambda store: store.samples(run))
     scores = await session.journal.read(lambda store: store.scores(run))
-    rows = {sample.workflow for sample in samples}
+    steps = await _unfinished(session, run, {sample.sample for sample in samples})
+    rows = {sample.workflow for sample in samples} | {each["workflow"] for each in steps}
     if workflow and workflow not in rows:
         raise UnknownNameError(f"row of run {run} ({record.command})", workflow, rows)
     values = {(score.workflow, score.sample, score.repeat): score.value for score in scores}
-    return [
-        _document(sample, values.get((sample.workflow, sample.sample, sample.repeat)))
-        for sample in samples
-        if not workflow or sample.workflow == workflow
-    ]
+    documents = [_document(sample, values.get((sample.workflow, sample.sample, sample.repeat))) for sample in samples]
+    return [each for each in (*documents, *steps) if not workflow or each["workflow"] == workflow]
+
+
+async def _unfinished(session: Session, run: str, known: Collection[str]) -> list[dict[str, Any]]:
+    """The questions of a killed run that left steps behind and no answer: what they did until then."""
+    from treadle.ledger.scope import STEP
+    from treadle.store.text import decode
+
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for event in await session.journal.read(lambda store: store.events(STEP, None, run)):
+        if event.subject in known:
+            continue
+        step: dict[str, Any] = decode(event.payload)
+        question, workflow = step.pop("question"), step.pop("subject").rpartition("|")[0]
+        document = {"id": event.subject, "workflow": workflow, "repeat": 0, "score": None, "status": "unfinished"}
+        sample = found.setdefault((event.subject, workflow, question), {**document, "answer": "", "trace": []})
+        sample["trace"].append(step)
+    return list(found.values())
 
 
 def _document(sample: SampleRecord, score: float | None) -> dict[str, Any]:
