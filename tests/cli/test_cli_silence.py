@@ -98,6 +98,7 @@ def test_numbers_are_finite(treadle: Command, name: str, flag: str) -> None:
         "search": ("--space", "workflows:single,cot", *SUMS),
         "run": ("single", "What is 1 + 1?", "--model", "adder"),
         "samples": ("--n", "100"),
+        "fix": ("--repo", ".", "--issue", "adder.py", "--model", "adder"),
     }
     for value in ("nan", "inf", "-inf"):
         code, out, err = treadle(name, *required[name], flag, value)

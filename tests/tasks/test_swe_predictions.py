@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from treadle.tasks.swe_predictions import predictions, slug, write_predictions
 
@@ -41,13 +38,3 @@ def test_a_file_is_written_anew_as_a_whole(tmp_path: Path) -> None:
     write_predictions(tmp_path, "w", {"o__n-1": ""})
     file = write_predictions(tmp_path, "w", {"o__n-1": PATCH, "o__n-2": ""})
     assert json.loads(file.read_text()) == predictions("w", {"o__n-1": PATCH, "o__n-2": ""})
-
-
-def test_the_official_loader_takes_it(tmp_path: Path) -> None:
-    harness: Any = pytest.importorskip(
-        "swebench.harness.utils", reason="swebench, an optional package, is not installed"
-    )
-    file = write_predictions(tmp_path, "manager-worker?mode=full", {"o__n-1": PATCH, "o__n-2": ""})
-    loaded = harness.get_predictions_from_file(str(file), "unused", "test")
-    assert [each["instance_id"] for each in loaded] == ["o__n-1", "o__n-2"]
-    assert [each["model_patch"] for each in loaded] == [PATCH, ""]

@@ -227,3 +227,27 @@ async def test_patches_and_the_workers_history_are_the_same_on_every_replay(tmp_
             seen.append((git(work, "log", "--format=%H %an %s"), (await checkout.patch()).content))
     assert seen[0] == seen[1]
     assert seen[0][0].count("\n") == 1
+
+
+async def test_a_change_that_is_no_utf8_stands_in_it_as_binary_so_that_the_patch_is_text(tmp_path: Path) -> None:
+    files = {"a.txt": b"caf\xe9\nx\n", "b.txt": b"plain\n", 'odd "[*] name': b"\xff\n", "m.txt": b"\xe8\n" * 9}
+    source = repository(tmp_path / "r", files)
+    async with checkout_of(source, tmp_path / "aside") as checkout:
+        work = checkout.workspace.folder
+        (work / "m.txt").rename(work / "moved.txt")
+        write(work, {"a.txt": b"caf\xe9\ny\n", "b.txt": b"changed\n", 'odd "[*] name': b"\xfe\n", "new": b"\xe9"})
+        patch = await checkout.patch()
+        wanted = picture(work)
+    assert patch.text.encode() == patch.content
+    assert {each.path: each.binary for each in patch.files} == {
+        "a.txt": True,
+        "b.txt": False,
+        "moved.txt": False,
+        "new": True,
+        'odd "[*] name': True,
+    }
+    assert b"-plain" in patch.content
+    applied = tmp_path / "applied"
+    shutil.copytree(source, applied, symlinks=True)
+    git(applied, "apply", "-", stdin=patch.content)
+    assert picture(applied) == wanted

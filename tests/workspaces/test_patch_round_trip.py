@@ -101,6 +101,7 @@ def test_the_patch_turns_the_original_into_what_the_worker_left(before: Tree, af
         patch = asyncio.run(_patch_of(original, after, top / "aside"))
         assert picture(original) == kept
         assert not patch.left_out
+        assert patch.text.encode() == patch.content
         _apply(original, patch)
         assert picture(original) == after
         assert {each.path for each in patch.files} <= before.keys() | after.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from treadle.errors import ProviderError
 from treadle.workspaces import rules
 from treadle.workspaces.base import Change, ChangedFile, LeftOut, Patch
 from treadle.workspaces.copying import same_file
-from treadle.workspaces.git import Git
+from treadle.workspaces.git import ATTRIBUTES, Git, quoted
 from treadle.workspaces.snapshot import START, commit
 from treadle.workspaces.tree import Entry, Tree, below, beside, no_git, scan
 
@@ -21,6 +21,7 @@ _NUMBERS = count()
 _KINDS: dict[str, Change] = {"A": "added", "D": "deleted", "R": "renamed"}
 _EMPTY = "0" * 40
 _MOVED_LINK = re.compile(rb":120000 120000 [0-9a-f]+ [0-9a-f]+ R")
+_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
 _NONE_IGNORED = 1
 """What ``git check-ignore`` exits with where nothing is ignored."""
 
@@ -186,7 +187,37 @@ async def _difference(git: Git, ref: str) -> tuple[bytes, tuple[ChangedFile, ...
     files = tuple(_files(listed.split(b"\0")[:-1]))
     plain = all(_is_utf8(path) for each in files for path in (each.path, each.before))
     quoting = Git(git.directory, settings={"core.quotePath": "false" if plain else "true"})
-    return await _compared(quoting, ref, *renames, "--binary", "--src-prefix=a/", "--dst-prefix=b/", "-p"), files
+    how = (*renames, "--binary", "--src-prefix=a/", "--dst-prefix=b/", "-p")
+    content = await _compared(quoting, ref, *how)
+    if not _is_text(content):
+        files = tuple(await beside(lambda _: _with_binaries(git, content, files)))
+        content = await _compared(quoting, ref, *how)
+    return content, files
+
+
+def _with_binaries(git: Git, content: bytes, files: tuple[ChangedFile, ...]) -> list[ChangedFile]:
+    """Have git take those files for binary whose differences are no UTF-8, so that a patch is text byte for byte."""
+    told = [*files]
+    lines = [ATTRIBUTES]
+    for place, part in enumerate(_HEADER.split(content)[1:]):
+        if not _is_text(part):
+            told[place] = replace(files[place], binary=True, added=0, removed=0)
+            lines += [_attribute(path) for path in (files[place].path, files[place].before) if path]
+    (git.directory / "info/attributes").write_bytes(b"".join(lines))
+    return told
+
+
+def _attribute(path: str) -> bytes:
+    escaped = re.sub(rb"[\\*?\[]", rb"\\\g<0>", os.fsencode(path))
+    return quoted(b"/" + escaped) + b" -diff\n"
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def _compared(git: Git, ref: str, *how: str) -> bytes:
