@@ -159,8 +159,20 @@ def _execution(entry: Document) -> Text:
 def _note(entry: Document) -> Text:
     if entry["note"] == "step":
         return _step(entry)
+    if entry["note"] == "phase":
+        return _phase(entry)
     details = ", ".join(f"{clean(str(k))}: {clean(str(v))}" for k, v in entry.items() if k != "note" and v != "")
     return Text(f"note {clean(str(entry['note']))}", style="yellow").append(f"  {details}", style="default")
+
+
+def _phase(entry: Document) -> Text:
+    """The end of a phase of ManagerWorker: what it came to, and what each role cost."""
+    said = " ".join(str(entry[part]) for part in ("mode", "verdict", "patch") if entry.get(part))
+    line = Text("ended ", style="cyan").append(clean(said) or "done", style="default")
+    for role, spent in entry["spent"].items():
+        tokens = wording.tokens(spent["input"] + spent["output"])
+        line.append(f"  {clean(role)} {wording.plural(spent['calls'], 'call')}, {tokens} tokens", style="dim")
+    return line.append(f"  {clean(entry['remark'])}" if entry.get("remark") else "", style="yellow")
 
 
 def _step(entry: Document) -> Text:

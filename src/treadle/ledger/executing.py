@@ -209,6 +209,7 @@ class RunSandbox:
         stdin: bytes = b"",
         limits: Limits | None = None,
         surroundings: Surroundings = ALONE,
+        title: str | None = None,
     ) -> ExecResult:
         """Run a piece of work to its end, or remember what came of it.
 
@@ -221,6 +222,7 @@ class RunSandbox:
             stdin: What it can read; nothing more comes after it.
             limits: What it may take; `limits` where nothing is said.
             surroundings: What it may see of this machine.
+            title: What the trace calls it; its first line where nothing is said.
 
         Raises:
             UserError: What is given is of another kind, such as text where bytes belong.
@@ -235,7 +237,7 @@ class RunSandbox:
         sandbox = await scope.sandbox()
         execution = Execution(work, files, stdin, limits or sandbox.limits, surroundings)
         draw, key = self._draw(strand, execution, sandbox.identity)
-        entry = ExecutionEntry(place, sandbox.name, _first_line(work), draw, key, strand.elapsed)
+        entry = ExecutionEntry(place, sandbox.name, _first_line(work, title), draw, key, strand.elapsed)
         try:
             result = await self._make(execution, entry)
         finally:
@@ -268,8 +270,8 @@ class RunSandbox:
         return draw, address.key(draw)
 
 
-def _first_line(work: Program | Command) -> str:
-    text = work.source if isinstance(work, Program) else shlex.join(work.argv)
+def _first_line(work: Program | Command, title: str | None) -> str:
+    text = title or (work.source if isinstance(work, Program) else shlex.join(work.argv))
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 

@@ -228,7 +228,7 @@ def _head_remark(source: GitFolder) -> str:
     if not source.head:
         return "a repository without a commit: every file that is not ignored counts as tracked"
     where = f"branch {source.branch}" if source.branch else "a detached HEAD"
-    return f"commit {source.head[:12]} ({where})"
+    return f"repository at commit {source.head[:12]} ({where})"
 
 
 def _count(number: int, what: str) -> str:

@@ -62,10 +62,17 @@ class Workspace:
             SandboxError: There is no sandbox.
             ProviderError: The sandbox itself failed.
         """
-        return await self.execute(Command(("/bin/sh", "-c", _WITH_BASH, "sh", command)), run, seconds=seconds)
+        work = Command(("/bin/sh", "-c", _WITH_BASH, "sh", command))
+        return await self.execute(work, run, seconds=seconds, title=command)
 
     async def execute(
-        self, work: Program | Command, run: Run, *, stdin: bytes = b"", seconds: float | None = None
+        self,
+        work: Program | Command,
+        run: Run,
+        *,
+        stdin: bytes = b"",
+        seconds: float | None = None,
+        title: str | None = None,
     ) -> ExecResult:
         """Run a program or a command in the copy.
 
@@ -74,6 +81,7 @@ class Workspace:
             run: Where it is traced.
             stdin: What it can read.
             seconds: Its wall clock, instead of the usual.
+            title: What the trace calls it.
 
         Raises:
             SandboxError: There is no sandbox.
@@ -88,7 +96,7 @@ class Workspace:
             network=self.network,
             place=self.place,
         )
-        return await run.sandbox.execute(work, stdin=stdin, limits=limits, surroundings=surroundings)
+        return await run.sandbox.execute(work, stdin=stdin, limits=limits, surroundings=surroundings, title=title)
 
 
 _WITH_BASH = 'exec 2>&1; command -v bash >/dev/null && exec bash -c "$1"; exec sh -c "$1"'
