@@ -29,7 +29,7 @@ async def main():
     assert asyncio.run is run
     try:
         treadle.evaluate_sync("single", task="jsonl:x")
-    except treadle.api.UserError as error:
+    except treadle.api_sync.UserError as error:
         assert "await treadle.evaluate" in str(error)
     else:
         raise AssertionError("a second loop ran inside the first")

@@ -19,7 +19,7 @@ import numpy as np
 
 from treadle.config import Settings, StoreSettings
 from treadle.ledger.budget import Budget
-from treadle.ledger.recording import Cast
+from treadle.ledger.cast import Cast
 from treadle.ledger.session import Session
 from treadle.search.settings import SearchSettings
 from treadle.search.spaces.archon import ArchonSpace

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from random import Random
 
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast
 from treadle.ledger.run import Run
 from treadle.search.spaces.open import open_space
 from treadle.testing.components import by_the_book

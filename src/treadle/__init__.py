@@ -1,17 +1,7 @@
 """Weave language-model calls into structures: measure them, search them, test them honestly."""
 
-from treadle.api import (
-    compare,
-    compare_sync,
-    evaluate,
-    evaluate_sync,
-    fix,
-    fix_sync,
-    run,
-    run_sync,
-    search,
-    search_sync,
-)
+from treadle.api import compare, evaluate, fix, run, search
+from treadle.api_sync import compare_sync, evaluate_sync, fix_sync, run_sync, search_sync
 from treadle.ledger.budget import Budget
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run

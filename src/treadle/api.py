@@ -1,17 +1,15 @@
 """What a program calls: measure, compare, search, fix, and ask once.
 
-Each function opens a session of its own when it is given none. Sync twins end in ``_sync``.
+Each function opens a session of its own when it is given none. Sync twins stand in `treadle.api_sync`.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from treadle.errors import UserError
 from treadle.ledger.budget import Budget
 
 if TYPE_CHECKING:
@@ -315,42 +313,3 @@ async def fix(
             output=output,
             course=course,
         )
-
-
-def _finished(work: Coroutine[Any, Any, T], name: str) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise UserError(f"{name}_sync cannot wait inside a running event loop; use `await treadle.{name}(…)` there")
-
-
-def evaluate_sync(*workflows: WorkflowLike, **options: Any) -> Report:
-    """`evaluate`, for code without an event loop."""
-    return _finished(evaluate(*workflows, **options), "evaluate")
-
-
-def run_sync(workflow: WorkflowLike, question: str, **options: Any) -> Answer:
-    """`run`, for code without an event loop."""
-    return _finished(run(workflow, question, **options), "run")
-
-
-def compare_sync(a: WorkflowLike, b: WorkflowLike, **options: Any) -> ComparisonReport:
-    """`compare`, for code without an event loop."""
-    return _finished(compare(a, b, **options), "compare")
-
-
-def fix_sync(repository: str | Path | Repository, issue: str, **options: Any) -> FixReport:
-    """`fix`, for code without an event loop."""
-    return _finished(fix(repository, issue, **options), "fix")
-
-
-def search_sync(space: str, **options: Any) -> SearchReport:
-    """`search`, for code without an event loop."""
-    return _finished(search(space, **options), "search")
-
-
-def ablate_sync(workflow: WorkflowLike, **options: Any) -> AblationReport:
-    """`ablate`, for code without an event loop."""
-    return _finished(ablate(workflow, **options), "api.ablate")

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from treadle import api
+from treadle import api, api_sync
 from treadle.errors import UnknownNameError, UserError
 from treadle.evaluation.ablation import ablate
 from treadle.evaluation.ablation_estimate import estimate_ablation
 from treadle.evaluation.compare import compare
 from treadle.evaluation.measuring import Progress
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast
 from treadle.ledger.run import Run
 from treadle.models.base import Request
 from treadle.tasks.base import Sample
@@ -276,4 +276,4 @@ async def test_programs_ask_through_the_api() -> None:
         report = await api.ablate(FUNNEL, task=TASK, session=session, limit=10)
         assert len(report.parts) == 3
         with pytest.raises(UserError, match=r"await treadle\.api\.ablate"):
-            api.ablate_sync(FUNNEL, task=TASK, session=session)
+            api_sync.ablate_sync(FUNNEL, task=TASK, session=session)

@@ -238,6 +238,14 @@ def test_the_strong_model_counts_in_whatever_role_it_is_asked() -> None:
     assert first.strong_tokens == second.strong_tokens
 
 
+def test_the_strong_model_counts_under_whatever_name_it_is_asked() -> None:
+    strong, full, _ = made(20)
+    renamed = [replace(each, players={("manager", "other"): each.players["manager", "big"]}) for each in full.outcomes]
+    (first,) = claims_of([full], strong, 2.0)
+    (second,) = claims_of([row(FULL, renamed)], strong, 2.0, lambda name: {"other": "big"}.get(name, name))
+    assert first.strong_tokens.share == second.strong_tokens.share
+
+
 def test_repeats_are_averaged_and_questions_without_an_answer_leave_both_sides() -> None:
     strong = row(STRONG, [outcome(id, 1.0, 1000, repeat) for id in ("a", "b", "c") for repeat in range(2)], 2)
     full = row(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from treadle.config import ModelSettings
 from treadle.errors import ProviderError, SampleBudgetError
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast
 from treadle.models.base import Message, Request
 from treadle.operators.candidate import Candidate
 from treadle.operators.criticise import criticise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from swe_stage import FIX, ID, lay_out, make_repository, row, write_rows
 from treadle.errors import DatasetError, UnknownNameError, UserError
 from treadle.tasks.open import open_task
 from treadle.tasks.rows import Row
+from treadle.tasks.swe_repositories import Clone, _lay_out  # pyright: ignore[reportPrivateUsage]
 from treadle.tasks.swe_rows import directives, django_directives, read_instance
 from treadle.tasks.task import Task
 from treadle.workspaces.base import Repository
@@ -92,6 +94,14 @@ def test_a_commit_of_a_clone_is_laid_out_without_history(tmp_path: Path, name: s
     assert swe_stage.git(path, "status", "--porcelain") == ""
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     assert workspace_of(task).path == path
+
+
+async def test_two_that_lay_out_the_same_commit_at_once_both_have_it(tmp_path: Path) -> None:
+    base = make_repository(tmp_path / "clone", swe_stage.FILES)
+    clone = Clone(tmp_path / "clone" / ".git" / "objects", base, tmp_path / "laid" / "out")
+    await asyncio.gather(*(_lay_out(clone) for _ in range(3)))
+    assert sorted(path.name for path in (tmp_path / "laid").iterdir()) == ["out"]
+    assert (tmp_path / "laid" / "out" / "calc.py").is_file()
 
 
 def test_a_clone_that_lacks_the_commit_is_refused(tmp_path: Path) -> None:

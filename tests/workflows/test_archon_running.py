@@ -12,8 +12,8 @@ from treadle.errors import ProviderError, RunLimitError, SampleBudgetError, Serv
 from treadle.evaluation.cautions import parameters
 from treadle.evaluation.evaluate import begin
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast
 from treadle.ledger.run import Run
 from treadle.models.base import Message, Request
 from treadle.models.scripted import Scripted

@@ -15,8 +15,8 @@ from treadle.agents.tool_worker import ToolWorker
 from treadle.config_models import ModelSettings
 from treadle.errors import Caution, ProviderError, SampleBudgetError, UserError
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast
 from treadle.ledger.run import Run
 from treadle.models.base import Request
 from treadle.models.scripted import Scripted

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from treadle.cli.options import Asking, Measuring
     from treadle.ledger.budget import Budget
+    from treadle.ledger.cast import Cast
     from treadle.ledger.endpoint import Endpoint
-    from treadle.ledger.recording import Cast
     from treadle.ledger.session import Session
     from treadle.tasks.base import Sample
     from treadle.tasks.task import Task
@@ -61,7 +61,7 @@ async def dry_answer(session: Session, options: Asking, workflow: str, question:
     from treadle.cli.programs import say_programs
     from treadle.evaluation.found import found_workflows
     from treadle.evaluation.preparing import prepare_workflows
-    from treadle.ledger.recording import Cast
+    from treadle.ledger.cast import Cast
 
     given = await found_workflows(session, [workflow])
     found = prepare_workflows(given.workflows)

@@ -11,8 +11,9 @@ from treadle.evaluation.found import found_workflows
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.preparing import WorkflowLike, prepare_sandbox, prepare_workflows
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.recording import Recording
 from treadle.ledger.session import Session
 from treadle.store.text import decode
 from treadle.tasks.base import Sample

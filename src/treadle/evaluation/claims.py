@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import nan
 from statistics import fmean
@@ -20,7 +20,7 @@ from treadle.evaluation.statistics.ratio import ratio_of_means
 _WITH_NUMBERS = ("done", "infra")
 
 
-def with_claims(report: Report, margin: float = 2.0) -> Report:
+def with_claims(report: Report, margin: float = 2.0, identity: Callable[[str], str] = str) -> Report:
     """The report with what its rows show against the strong model alone.
 
     Nothing is claimed of a measurement that did not finish; no verdict is given where the provider failed too often or
@@ -29,6 +29,7 @@ def with_claims(report: Report, margin: float = 2.0) -> Report:
     Args:
         report: A measurement.
         margin: Points that do not matter.
+        identity: What two names of one model have in common.
     """
     rows = {row.workflow: row for row in report.rows}
     alone, others = held_against(list(rows))
@@ -36,21 +37,24 @@ def with_claims(report: Report, margin: float = 2.0) -> Report:
         return report
     if report.ended_by not in _WITH_NUMBERS:
         return replace(report, claims=())
-    claims = claims_of([rows[name] for name in others], rows[alone], margin)
+    claims = claims_of([rows[name] for name in others], rows[alone], margin, identity)
     if report.ended_by != "done" or report.leaks:
         claims = tuple(replace(claim, verdict=None, needed=None) for claim in claims)
     return replace(report, claims=claims)
 
 
-def claims_of(rows: Sequence[Row], alone: Row, margin: float) -> tuple[Claim, ...]:
+def claims_of(
+    rows: Sequence[Row], alone: Row, margin: float, identity: Callable[[str], str] = str
+) -> tuple[Claim, ...]:
     """Each of several rows held against that of the strong model alone.
 
     Args:
         rows: The rows.
         alone: The row of the strong model alone, on the same questions.
         margin: Points that do not matter.
+        identity: What two names of one model have in common.
     """
-    strong = _strong_models(alone)
+    strong = _strong_models(alone, rows, identity)
     scores = {row.workflow: _scores(row, alone.ids) for row in rows}
     base = _scores(alone, alone.ids)
     table = compare_rows(scores, base, list(alone.clusters), margin)
@@ -66,9 +70,16 @@ def claims_of(rows: Sequence[Row], alone: Row, margin: float) -> tuple[Claim, ..
     return tuple(found)
 
 
-def _strong_models(alone: Row) -> tuple[str, ...]:
-    players = (player for outcome in alone.outcomes for player in outcome.players)
-    return tuple(dict.fromkeys(model for role, model in players if role == STRONG_ROLE))
+def _strong_models(alone: Row, rows: Sequence[Row], identity: Callable[[str], str]) -> tuple[str, ...]:
+    """The strong model under every name that it was asked by."""
+    strong = [model for role, model in _players(alone) if role == STRONG_ROLE]
+    known = {identity(model) for model in strong}
+    others = [model for row in rows for _, model in _players(row) if identity(model) in known]
+    return tuple(dict.fromkeys((*strong, *others)))
+
+
+def _players(row: Row) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(player for outcome in row.outcomes for player in outcome.players))
 
 
 def _scores(row: Row, ids: Sequence[str]) -> list[float]:

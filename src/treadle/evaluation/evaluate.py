@@ -237,7 +237,7 @@ async def _measured(
             ended_by = await _hold_against_labels(measurement)
         predictions = await write_predictions(task, measurement.rows, recording.folder)
         result = replace(report(measurement, ended_by), pass_at=draws, predictions=predictions)
-        result = with_claims(result, margin)
+        result = with_claims(result, margin, lambda name: str(recording.endpoint(None, name).identity))
         ending.ended_by = result.ended_by
         ending.document = result.document()
     return result

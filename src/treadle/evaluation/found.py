@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.errors import UserError
 from treadle.evaluation.preparing import TaskLike, WorkflowLike, prepare_cast, prepare_workflows
-from treadle.ledger.recording import Cast
+from treadle.ledger.cast import Cast
 from treadle.ledger.session import Session, find_run
 from treadle.store.text import decode
 from treadle.workflows.archon.json_form import structure_from

@@ -12,7 +12,7 @@ from typing import Any
 from treadle.errors import Caution, SandboxError, UserError
 from treadle.evaluation.measuring import Progress, Watch
 from treadle.ledger.budget import Budget
-from treadle.ledger.recording import Cast
+from treadle.ledger.cast import Cast
 from treadle.ledger.session import Session
 from treadle.ledger.shared_sandbox import SharedSandbox
 from treadle.ledger.tally import Tally

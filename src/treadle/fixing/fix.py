@@ -17,8 +17,9 @@ from treadle.fixing.report import FixReport, Status
 from treadle.fixing.repositories import named_repository
 from treadle.fixing.scorer import AnyPatch
 from treadle.ledger.budget import Budget
+from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
-from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.recording import Recording
 from treadle.ledger.session import Session
 from treadle.tasks.base import Sample
 from treadle.workflows.manager_worker.course import Course

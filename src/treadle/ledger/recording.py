@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from treadle.errors import RunLimitError, UserError
 from treadle.ledger.budget import Account, Amount, Budget, OverBudgetError
 from treadle.ledger.caller import Caller
+from treadle.ledger.cast import Cast
 from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.journal import Journal
 from treadle.ledger.scope import DRAW_MAP
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 PART = "part"
 """Kind of the events that say when a part of a run began, and how long it took once it has ended."""
 _GIVEN = ("strong", "weak")
-_PLAYED_BY = {"manager": "strong", "worker": "weak"}
-"""Roles that are played by another role's model where they are not named themselves."""
 _NO_DRAWS: Mapping[str, int] = {}
 
 EndedBy = Literal["done", "infra", "budget", "interrupt"]
@@ -58,52 +57,6 @@ class Earlier:
     unkept: tuple[Completion, ...] = ()
     spent: Amount = Amount()
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who plays which part: the models a command was given, and roles named by it.
-
-    Attributes:
-        models: Aliases or ``provider:model`` names, the strong one first.
-        roles: Role name to alias; wins over everything else.
-    """
-
-    models: tuple[str, ...] = ()
-    roles: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    def model(self, role: str | None, configured: Mapping[str, str], aliases: Sequence[str]) -> str:
-        """The model that plays a role.
-
-        ``--role`` wins; ``strong`` and ``weak`` are the first and the last of the models given; then the file's
-        roles; then ``manager`` and ``worker`` are the strong and the weak one; then the first model given, the file's
-        strong one, or the only one it has.
-
-        Args:
-            role: A role, or ``None`` for whoever answers where nothing is said.
-            configured: The file's roles.
-            aliases: The file's models.
-
-        Raises:
-            UserError: When nothing says who that is.
-        """
-        role = "optimiser" if role == "optimizer" else role
-        if role is not None and role in self.roles:
-            return self.roles[role]
-        if self.models and role in (None, "strong", "weak"):
-            return self.models[-1 if role == "weak" else 0]
-        if role is not None and role in configured:
-            return configured[role]
-        if role in _PLAYED_BY:
-            return self.model(_PLAYED_BY[role], configured, aliases)
-        if self.models:
-            return self.models[0]
-        if "strong" in configured or len(aliases) == 1:
-            return configured.get("strong") or aliases[0]
-        raise UserError(
-            "no model is given: use --model ALIAS or --model provider:model, or name [roles] strong in treadle.toml"
-            + (f" (models there: {', '.join(aliases)})" if aliases else "")
-        )
 
 
 class Recording:

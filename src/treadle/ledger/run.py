@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 from treadle.errors import FormatError, SampleFailure, TruncatedError
+from treadle.ledger.branches import alone, outcome_of, start
 from treadle.ledger.executing import RunSandbox
 from treadle.ledger.keys import RequestAddress, normal_settings
 from treadle.ledger.problem import Problem
 from treadle.ledger.scope import Scope
 from treadle.ledger.spent import Spent, spent_by_role, spent_in
-from treadle.ledger.strand import Strand, current_strand
+from treadle.ledger.strand import Strand
 from treadle.ledger.trace import CallEntry, NoteEntry, Span
 from treadle.models.base import Completion, Message, Request, Tool
 from treadle.parsing.json_text import read_json
@@ -257,8 +257,8 @@ class Run:
         parent = self._scope.strand()
         strands = parent.branches(len(work))
         if len(work) == 1:
-            return [await _alone(work[0], strands[0], parent)]
-        tasks = [_start(branch, strand) for branch, strand in zip(work, strands, strict=True)]
+            return [await alone(work[0], strands[0], parent)]
+        tasks = [start(branch, strand) for branch, strand in zip(work, strands, strict=True)]
         if not tasks:
             return []
         try:
@@ -271,7 +271,7 @@ class Run:
                 if asyncio.iscoroutine(branch):
                     branch.close()
             parent.join(strands)
-        return [_outcome(task) for task in tasks]
+        return [outcome_of(task) for task in tasks]
 
     def child(self, name: str) -> Run:
         """A named part of this run, such as an operator: its calls and notes stand together in the trace."""
@@ -293,39 +293,6 @@ class Run:
         """
         self.note(kind, **details)
         await self._scope.keep({"note": kind, "part": self._name, **details})
-
-
-async def _alone(branch: Awaitable[T], strand: Strand, parent: Strand) -> T | BaseException:
-    """A single branch, without a task of its own: what comes of it is the same."""
-    task = asyncio.current_task()
-    strand.own(task)
-    token = current_strand.set(strand)
-    try:
-        return await branch
-    except Exception as error:  # noqa: BLE001  a branch may raise anything, and the caller says what becomes of it
-        return error
-    except asyncio.CancelledError:
-        if task is None or task.cancelling():
-            raise
-        return asyncio.CancelledError()
-    finally:
-        current_strand.reset(token)
-        parent.join([strand])
-
-
-def _start(branch: Awaitable[T], strand: Strand) -> asyncio.Task[T]:
-    async def follow() -> T:
-        strand.own(asyncio.current_task())
-        current_strand.set(strand)
-        return await branch
-
-    return asyncio.get_running_loop().create_task(follow(), context=copy_context())
-
-
-def _outcome(task: asyncio.Task[T]) -> T | BaseException:
-    if task.cancelled():
-        return asyncio.CancelledError()
-    return task.exception() or task.result()
 
 
 def _parsed(text: str, schema: Mapping[str, Any]) -> Any:

@@ -17,13 +17,14 @@ from treadle.config import ModelSettings, Settings, check_sandbox, find_config, 
 from treadle.errors import Caution, UnknownNameError, UserError
 from treadle.ledger.budget import Budget
 from treadle.ledger.caller import Caller
+from treadle.ledger.cast import Cast
 from treadle.ledger.endpoint import Endpoint
 from treadle.ledger.executing import Executions
 from treadle.ledger.journal import Journal
 from treadle.ledger.keys import normal_settings
 from treadle.ledger.limits import ModelLimits
 from treadle.ledger.prices import listed_price
-from treadle.ledger.recording import Cast, Earlier, Recording
+from treadle.ledger.recording import Earlier, Recording
 from treadle.ledger.resuming import read_earlier
 from treadle.ledger.retries import RetryPolicy
 from treadle.ledger.shared_sandbox import SharedSandbox, limits_of

@@ -98,6 +98,7 @@ class SharedSandbox:
         limits: Limits | None = None,
         surroundings: Surroundings = ALONE,
         started: Callable[[], None] | None = None,
+        title: str | None = None,
     ) -> ExecResult:
         """Run a piece of work to its end, when its turn has come.
 
@@ -108,11 +109,13 @@ class SharedSandbox:
             limits: What it may take; the session's limits where nothing is said.
             surroundings: What it may see of this machine.
             started: Called when its turn has come.
+            title: What a trace would call it; there is none here.
 
         Raises:
             SandboxError: As `open`.
             ProviderError: The sandbox itself failed.
         """
+        del title
         sandbox = await self.open()
         async with self._turns:
             if started is not None:

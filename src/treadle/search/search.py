@@ -19,7 +19,8 @@ from treadle.evaluation.measuring import Asked, Measuring, Watch
 from treadle.evaluation.preparing import TaskLike, prepare_cast, prepare_sandbox, prepare_task, spec_of
 from treadle.evaluation.report import Row
 from treadle.ledger.budget import Amount, Budget
-from treadle.ledger.recording import Cast, EndedBy, Recording
+from treadle.ledger.cast import Cast
+from treadle.ledger.recording import EndedBy, Recording
 from treadle.ledger.resuming import count_unclaimed
 from treadle.ledger.session import Session
 from treadle.search.asked import as_asked, check_same, fingerprint, with_best

@@ -215,7 +215,12 @@ async def _lay_out(clone: Clone) -> None:
         files = (await own.output("write-tree")).decode().strip()
         commit = (await own.output("commit-tree", files, "-m", "base")).decode().strip()
         await own.output("update-ref", "refs/heads/main", commit)
-        tree.rename(clone.target)
+        try:
+            tree.rename(clone.target)
+        except OSError:
+            # Another process has laid out the same meanwhile.
+            if not clone.target.is_dir():
+                raise
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:

@@ -8,7 +8,8 @@ from typing import cast
 
 from treadle.config import ModelSettings, Settings
 from treadle.ledger.budget import Account, Budget
-from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.cast import Cast
+from treadle.ledger.recording import Recording
 from treadle.ledger.run import Run
 from treadle.ledger.scope import Scope
 from treadle.ledger.session import Session

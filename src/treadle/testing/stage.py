@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.ledger.budget import Budget
-from treadle.ledger.recording import Cast, Recording
+from treadle.ledger.cast import Cast
+from treadle.ledger.recording import Recording
 from treadle.ledger.run import Run
 from treadle.ledger.scope import Scope
 from treadle.models.base import Request

@@ -17,7 +17,7 @@ from treadle.errors import UserError
 
 if TYPE_CHECKING:
     from treadle.evaluation.ablation_report import AblationReport
-    from treadle.ledger.recording import Cast
+    from treadle.ledger.cast import Cast
     from treadle.ledger.session import Session
     from treadle.workflows.base import Workflow
 

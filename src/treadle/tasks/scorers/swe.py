@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 from collections.abc import AsyncGenerator, Mapping
@@ -119,7 +120,7 @@ async def _checkout(layout: Layout, run: Run) -> AsyncGenerator[Checkout]:
     """A checkout of a repository in a folder of its own."""
     from treadle.workspaces.checkout import open_checkout
 
-    repository = layout.ready()
+    repository = await asyncio.to_thread(layout.ready)
     sandbox = run.sandbox
     await sandbox.open()
     place = repository.place or repository.path
