@@ -215,3 +215,13 @@ def test_opening_waits_for_the_process_that_is_making_the_file(tmp_path: Path) -
 def test_only_opening_a_store_imports_the_database_library() -> None:
     code = "import sys, treadle.store.open, treadle.store.text, treadle.store.owner; print('sqlalchemy' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
+
+
+def test_a_folder_of_its_own_is_kept_out_of_version_control(tmp_path: Path) -> None:
+    open_store("sqlite:///.treadle/treadle.db", tmp_path).close()
+    assert (tmp_path / ".treadle" / ".gitignore").read_text().endswith("\n*\n")
+    (tmp_path / ".treadle" / ".gitignore").write_text("mine\n")
+    open_store("sqlite:///.treadle/treadle.db", tmp_path).close()
+    assert (tmp_path / ".treadle" / ".gitignore").read_text() == "mine\n"
+    open_store("sqlite:///other/treadle.db", tmp_path).close()
+    assert not (tmp_path / "other" / ".gitignore").exists()

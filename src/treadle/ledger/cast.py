@@ -28,7 +28,7 @@ class Cast:
 
         ``--role`` wins; ``strong`` and ``weak`` are the first and the last of the models given; then the file's
         roles; then ``manager`` and ``worker`` are the strong and the weak one; then the first model given, the file's
-        strong one, or the only one it has.
+        strong one, or the only one it has; then whoever manages or works, where only that is said.
 
         Args:
             role: A role, or ``None`` for whoever answers where nothing is said.
@@ -51,6 +51,10 @@ class Cast:
             return self.models[0]
         if "strong" in configured or len(aliases) == 1:
             return configured.get("strong") or aliases[0]
+        for named in (self.roles, configured):
+            for player in _PLAYED_BY:
+                if player in named:
+                    return named[player]
         raise UserError(
             "no model is given: use --model ALIAS or --model provider:model, or name [roles] strong in treadle.toml"
             + (f" (models there: {', '.join(aliases)})" if aliases else "")

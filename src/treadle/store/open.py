@@ -9,6 +9,8 @@ from treadle.store.base import Store
 
 _PREFIX = "sqlite:///"
 _MEMORY = ":memory:"
+_OWN = ".treadle"
+_IGNORE = "# Made by Treadle: what it keeps is nobody's source.\n*\n"
 
 
 def open_store(url: str, folder: Path) -> Store:
@@ -44,7 +46,10 @@ def open_store(url: str, folder: Path) -> Store:
 def _ready(path: Path) -> Path:
     try:
         is_folder = path.is_dir()
+        is_new = not path.parent.exists()
         path.parent.mkdir(parents=True, exist_ok=True)
+        if is_new and path.parent.name == _OWN:
+            (path.parent / ".gitignore").write_text(_IGNORE)
     except OSError as error:
         raise UserError(
             f"{path.parent} cannot be made ({error.strerror}); name another file under [store] url"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
@@ -20,6 +21,7 @@ from treadle.workspaces.base import Repository
 
 T = TypeVar("T")
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SHIM_SECONDS = 20
 _AUTHOR = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -133,7 +135,21 @@ def interpreter(named: str, folder: Path) -> Path:
     program = shutil.which(named) if "/" not in named else str(folder / Path(named).expanduser())
     if program is None or not os.access(program, os.X_OK):
         raise UserError(f"?python={named}: there is no such interpreter; name one that can run the tests")
+    program = _behind_shim(program)
     return Path(os.path.abspath(program))  # noqa: PTH100  a link stays one: it is what makes it a virtual environment's
+
+
+def _behind_shim(program: str) -> str:
+    """The interpreter that a script such as pyenv's starts, for the script itself does not work elsewhere."""
+    with Path(program).open("rb") as file:
+        if file.read(2) != b"#!":
+            return program
+    asked = [program, "-c", "import sys; print(sys.executable)"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=_SHIM_SECONDS).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return program
+    return told or program
 
 
 def with_interpreter(repository: Repository, python: Path) -> Repository:
