@@ -17,6 +17,7 @@ TreadleError
     │   │   └── UnreachableError
     │   ├── CallTimeoutError
     │   ├── RejectedError   400, 401, 403, 404: asking again would not help
+    │   │   └── ContextLengthError
     │   └── QuotaError      the account has no credit left
     ├── FormatError         class ``format``: the reply could not be used
     │   └── PatchError      a patch that does not apply
@@ -163,6 +164,10 @@ class CallTimeoutError(ProviderError):
 
 class RejectedError(ProviderError):
     """400, 401, 403, 404, or a page instead of an API: asking again would not help."""
+
+
+class ContextLengthError(RejectedError):
+    """The prompt, with what the reply may take, is longer than the model's context."""
 
 
 class QuotaError(ProviderError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,6 +161,51 @@ def test_searching_finds_the_same_with_and_without_ripgrep(
     monkeypatch.chdir(tmp_path)
     found = files.search("def \\w+", glob="*.py").replace("./", "")
     assert found == "sub/a b.py:2:def two"
+
+
+@pytest.mark.parametrize("ripgrep", [True, False])
+@pytest.mark.parametrize("glob", ["", "*.py"])
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (".", {"a.py", "sub/b.py"}),
+        ("sub", {"sub/b.py"}),
+        (".hidden", {".hidden/x.py"}),
+        ("made", {"made/x.py"}),
+        ("made/x.py", {"made/x.py"}),
+    ],
+)
+def test_hidden_and_ignored_files_are_found_only_where_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ripgrep: bool, glob: str, path: str, expected: set[str]
+) -> None:
+    if not ripgrep:
+        monkeypatch.setattr(files.shutil, "which", lambda name: None if name == "rg" else name)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    elif not shutil.which("rg"):
+        pytest.skip("no ripgrep is here")
+    for name in ("a.py", "sub/b.py", ".hidden/x.py", "sub/.x.py", "made/x.py", "sub/made/x.py", "x_gen.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a needle\n")
+    (tmp_path / ".gitignore").write_text("made/\n*_gen.py\n")
+    (tmp_path / "link.py").symlink_to("a.py")
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    monkeypatch.chdir(tmp_path)
+    found = files.search("needle", path, glob).splitlines()
+    assert {line.removeprefix("./").partition(":")[0] for line in found} == expected
+
+
+@pytest.mark.skipif(not shutil.which("rg"), reason="no ripgrep is here")
+def test_much_that_matches_is_never_held_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.txt").write_text(("x" * 2_000 + "\n") * 500)
+    monkeypatch.chdir(tmp_path)
+    tracemalloc.start()
+    try:
+        found = files.search("x")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.endswith("[more than 100 matches; the rest is left out]")
+    assert most < 2_000_000
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,30 @@ async def test_reading_numbers_lines_and_says_what_there_is(tmp_path: Path) -> N
     assert seen.text == "[a.txt, lines 10 to 12 of 1000]\n    10\tline 10\n    11\tline 11\n    12\tline 12"
     assert "lines 1 to 400 of 1000" in (await use(tmp_path, "read", path="a.txt")).text
     assert "has 1000 lines" in (await use(tmp_path, "read", path="a.txt", first=2_000)).text
+
+
+async def test_an_empty_file_and_lines_the_wrong_way_round_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    seen = await use(tmp_path, "read", path="empty")
+    assert (seen.status, seen.text) == ("ok", "[empty is empty]")
+    assert "has 0 lines" in (await use(tmp_path, "read", path="empty", first=2)).text
+    seen = await use(tmp_path, "read", path="a.txt", first=3, last=1)
+    assert (seen.status, seen.text) == ("failed", "last is 1, before first, which is 3")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("read", {}), ("search", {"pattern": "x"}), ("edit", {"old": "x", "new": "y"}), ("write", {"content": "x"})],
+)
+@pytest.mark.parametrize("path", ["pipe", "link", "/dev/null"])
+async def test_what_is_no_regular_file_is_refused_and_never_waited_for(
+    tmp_path: Path, tool: str, arguments: dict[str, str], path: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    seen = await use(tmp_path, tool, path=path, **arguments)
+    assert (seen.status, seen.text) == ("failed", f"{path} is no regular file")
 
 
 async def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from treadle.models.base import Completion, ToolCall
 from treadle.parsing.fences import blocks
 from treadle.parsing.thinking import without_thinking
 
+MOST_CALLS = 20
+"""So many calls of one reply are done."""
 _SHELLS = ("bash", "sh", "shell")
 _SHOWN = 300
 
@@ -62,7 +64,8 @@ def wanted(completion: Completion, tools: Mapping[str, WorkerTool], calls: Seque
     cut = completion.finish_reason == "length"
     said = without_thinking(completion.text).strip()
     if calls:
-        return Wanted(said, tuple(_called(call, tools, cut) for call in calls))
+        beyond = (_no_action(prompts.TOO_MANY.format(most=MOST_CALLS), call) for call in calls[MOST_CALLS:])
+        return Wanted(said, (*(_called(call, tools, cut) for call in calls[:MOST_CALLS]), *beyond))
     if cut:
         return Wanted(said, (_no_action(prompts.CUT),))
     commands = [block.code for block in blocks(said) if block.language in _SHELLS]
@@ -75,12 +78,16 @@ def wanted(completion: Completion, tools: Mapping[str, WorkerTool], calls: Seque
     return Wanted(said) if said else Wanted(said, (_no_action(prompts.EMPTY),))
 
 
-def _no_action(fault: str) -> Action:
-    return Action("", fault=fault)
+def _no_action(fault: str, call: ToolCall | None = None) -> Action:
+    return Action(_words(call) if call else "", fault=fault, call=call)
+
+
+def _words(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}"
 
 
 def _called(call: ToolCall, tools: Mapping[str, WorkerTool], cut: bool) -> Action:
-    words = f"{call.name} {call.arguments}"
+    words = _words(call)
     tool = tools.get(call.name)
     if tool is None:
         fault = prompts.NO_TOOL.format(tool=call.name[:60], tools=", ".join(tools))

@@ -61,6 +61,10 @@ class Meter:
             return "tokens", f"{self.tokens} of {limits.tokens} tokens are spent, and one more step may need more"
         if limits.usd is not None and self.usd + self._largest_usd > limits.usd:
             return "usd", f"${self.usd:g} of ${limits.usd:g} are spent, and one more step may need more"
-        if limits.seconds is not None and self.seconds >= limits.seconds:
-            return "seconds", f"{self.seconds:.0f} of {limits.seconds:g} s are over"
+        return self.late()
+
+    def late(self) -> tuple[EndedBy, str] | None:
+        """The limit of time, where it is reached: the only one that actions reach, and not replies alone."""
+        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            return "seconds", f"{self.seconds:.0f} of {self.limits.seconds:g} s are over"
         return None

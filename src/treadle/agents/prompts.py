@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 EDITING = """\
 You work on the files in {place} step by step: you act, see what came of it, and act again. Work only in this folder. \
-There is no network. Each command runs in a fresh shell that starts there. Make the smallest change that does the \
+{network} Each command runs in a fresh shell that starts there. Make the smallest change that does the \
 task, edit no tests, and check it. What you only describe does not exist: change the files."""
 
 LOOKING = """\
 You look into the files in {place} step by step: you act, see what came of it, and act again. Look, and change \
-nothing. There is no network. Each command runs in a fresh shell that starts there. Your report is prose, with files \
+nothing. {network} Each command runs in a fresh shell that starts there. Your report is prose, with files \
 and line numbers, of at most 4,000 characters."""
+
+NETWORK = {False: "There is no network.", True: "Commands can reach the network."}
 
 WITH_TOOLS = """
 
@@ -38,5 +40,7 @@ WRONG_ARGUMENTS = "Nothing was done: the arguments of {tool} cannot be used ({re
 
 REPEATED = """
 
-[That was the same again, with the same outcome: do something else, or end with your report.]"""
+[That was the same again, and led no further: do something else, or end with your report.]"""
+TOO_MANY = "Not done: of one reply only the first {most} calls are done. Look at what came of them, then go on."
+NO_TIME = "Not done: the time for this work is over."
 LEFT_OUT = "[output left out: {count:,} characters]"

@@ -13,7 +13,7 @@ from treadle.agents.repetition import STUCK_AT, WARNED_AT, Repetition
 from treadle.agents.tools.all import tools_for
 from treadle.agents.tools.base import Observation
 from treadle.agents.tools.submit import SUBMIT
-from treadle.errors import RejectedError, SandboxError
+from treadle.errors import ContextLengthError, ProviderError, SandboxError
 from treadle.ledger.run import Run
 from treadle.models.base import Message
 from treadle.workspaces.workspace import Workspace
@@ -64,7 +64,8 @@ class _Work:
     def __post_init__(self) -> None:
         asked, run = self.assignment, self.run
         with_tools = run.calls_tools(asked.role, asked.model)
-        system = (prompts.EDITING if asked.edits else prompts.LOOKING).format(place=self.workspace.place)
+        start, at = prompts.EDITING if asked.edits else prompts.LOOKING, self.workspace
+        system = start.format(place=at.place, network=prompts.NETWORK[at.network])
         system += prompts.WITH_TOOLS if with_tools else prompts.FENCED
         tools = tuple(tool.declaration for tool in tools_for(edits=asked.edits).values()) if with_tools else ()
         self.meter = Meter(asked.limits)
@@ -80,9 +81,7 @@ class _Work:
                 return self._ended(*reached)
             try:
                 reply = await self._ask()
-            except RejectedError as error:
-                if "context" not in str(error).casefold():
-                    raise
+            except ContextLengthError as error:
                 return self._ended("context", str(error))
             if not reply.actions:
                 return self._ended("done")
@@ -109,14 +108,18 @@ class _Work:
         """Do what a reply wants, in order, each answered and saved; the report where that ends the work."""
         unusable = all(action.tool is None for action in reply.actions)
         self.meter.format_errors = self.meter.format_errors + 1 if unusable else 0
-        for action in reply.actions:
-            seen = await self._observed(action)
-            rounds = 0 if action.tool is None else self.past.add(action.words, seen.text)
+        for place, action in enumerate(reply.actions):
+            # The first was paid for in time, and a report takes none.
+            late = bool(place) and action.tool is not SUBMIT and self.meter.late() is not None
+            seen = Observation(prompts.NO_TIME, "skipped") if late else await self._observed(action)
+            rounds = 0 if late or action.tool is None else self.past.add(action.words, seen.text)
             text = seen.text + (prompts.REPEATED if WARNED_AT <= rounds < STUCK_AT else "")
             await self.run.keep(
                 "step", step=self.meter.steps, action=action.words, observation=text, status=seen.status
             )
             self.talk.observe(text, action.call)
+            if seen.status == "refused":
+                await self._refuse_no_start()
             if action.tool is SUBMIT:
                 self.said = seen.text
                 return self._ended("done")
@@ -130,6 +133,15 @@ class _Work:
         seen = await action.tool.act(action.arguments, self.workspace, self.run)
         self.meter.seconds += seen.seconds
         return seen
+
+    async def _refuse_no_start(self) -> None:
+        """Raise where it was not for the command that it was refused: no other would be run either."""
+        tried = await self.workspace.shell("true", self.run)
+        if tried.status == "refused":
+            name = self.run.sandbox.name
+            raise ProviderError(
+                f"the sandbox {name} runs no command here: {tried.reason}; `treadle doctor` says what isolates here"
+            )
 
     def _ended(self, by: EndedBy, reason: str = "") -> WorkReport:
         return WorkReport(self.said, by, self.meter.steps, reason)

@@ -10,6 +10,7 @@ from random import Random
 
 from treadle.errors import (
     CallTimeoutError,
+    ContextLengthError,
     EndpointError,
     ProviderError,
     QuotaError,
@@ -184,6 +185,9 @@ def _final(endpoint: Endpoint, error: ProviderError) -> Exception:
         endpoint.exhausted = error
         return error
     hopeless = isinstance(error, UnreachableError) or (
-        isinstance(error, RejectedError) and error.status is not None and error.status not in (400, 413, 422)
+        isinstance(error, RejectedError)
+        and not isinstance(error, ContextLengthError)
+        and error.status is not None
+        and error.status not in (400, 413, 422)
     )
     return EndpointError(str(error)) if hopeless and not endpoint.answered else error

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from treadle.errors import ProviderError, QuotaError, RateLimitError, RejectedError, ServerError
+from treadle.errors import ContextLengthError, ProviderError, QuotaError, RateLimitError, RejectedError, ServerError
 from treadle.redaction import REDACTED, redact
 
 WORDS_SHOWN = 300
@@ -28,6 +28,14 @@ _QUOTA_CODES = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance"}
 )
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+# What OpenAI, vLLM and Mistral; OpenAI, LM Studio and llama.cpp; Anthropic; Bedrock; Google; xAI and TGI say.
+_CONTEXT_WORDS = re.compile(
+    r"maximum context length|(?:exceeds?|(?:greater|longer) than) (?:the |the model's )?(?:available )?"
+    r"context (?:window|length|size|limit)|(?:prompt|input) is too long|input token count .*exceeds|"
+    r"input tokens exceed|maximum prompt length|`inputs` tokens \+ `max_new_tokens`",
+    re.IGNORECASE,
+)
+_CONTEXT_REMEDY = "the prompt is longer than the model's context: shorten it (or, for local models, ask for ?context=N)"
 _REMEDIES = {
     400: "asking again would not help: change the request or its settings",
     403: "this key may not use this model: check the account's rights and region",
@@ -82,9 +90,12 @@ def failure_of(status: int, body: bytes, headers: Mapping[str, str], endpoint: E
         return RateLimitError(
             f"{start}; lower requests_per_minute or max_concurrency if this goes on", status=status, retry_after=wait
         )
+    # In a stream, and from old servers, it comes as a fault of theirs, which would be tried again and again.
+    if (status in {400, 413, 422} or status >= 500) and _too_long(said):
+        return ContextLengthError(f"{start}; {_CONTEXT_REMEDY}", status=status)
     if status in {408, 409, 425} or status >= 500:
         return ServerError(f"{start}; the fault is the server's", status=status, retry_after=wait)
-    return RejectedError(f"{start}; {_remedy(status, said, endpoint)}", status=status)
+    return RejectedError(f"{start}; {_remedy(status, endpoint)}", status=status)
 
 
 def not_an_api(status: int, body: bytes, endpoint: Endpoint) -> RejectedError:
@@ -129,9 +140,11 @@ def _number(text: str | None) -> float | None:
     return value if value is not None and math.isfinite(value) and value >= 0 else None
 
 
-def _remedy(status: int, said: _Said, endpoint: Endpoint) -> str:
-    if said.codes & _CONTEXT_CODES:
-        return "the prompt is longer than the model's context: shorten it (or, for local models, ask for ?context=N)"
+def _too_long(said: _Said) -> bool:
+    return bool(said.codes & _CONTEXT_CODES) or _CONTEXT_WORDS.search(said.words) is not None
+
+
+def _remedy(status: int, endpoint: Endpoint) -> str:
     if status == 401:
         if endpoint.key_name is None:
             return "no key was sent: name its environment variable as api_key_env"

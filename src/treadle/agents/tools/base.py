@@ -20,7 +20,8 @@ class Observation:
 
     Attributes:
         text: What the worker is told.
-        status: How it ended: a `treadle.sandbox.base.Status`, or ``format`` where the action was none.
+        status: How it ended: a `treadle.sandbox.base.Status`; ``format`` where the action was none, ``skipped``
+            where it came too late.
         seconds: What it took.
     """
 

@@ -9,7 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 LINES = 400
@@ -17,7 +18,7 @@ CHARACTERS = 16_000
 MATCHES = 100
 SHOWN = 200
 LARGEST = 4_000_000
-SKIPPED = {".git", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"}
+BATCH = 1_000
 
 
 class Refused(Exception):
@@ -30,9 +31,13 @@ def read(path: str, first: int = 1, last: int | None = None) -> str:
     if lines and lines[-1] == "":
         lines.pop()
     first = max(1, first)
+    if not lines and first == 1:
+        return f"[{path} is empty]"
     if first > len(lines):
         raise Refused(f"{path} has {len(lines)} lines")
     last = min(len(lines), last or len(lines))
+    if last < first:
+        raise Refused(f"last is {last}, before first, which is {first}")
     shown: list[str] = []
     size = 0
     for number in range(first, min(last, first + LINES - 1) + 1):
@@ -48,8 +53,8 @@ def read(path: str, first: int = 1, last: int | None = None) -> str:
 
 def search(pattern: str, path: str = ".", glob: str = "") -> str:
     """Lines that match a regular expression, by ripgrep where it is there."""
-    if not os.path.lexists(path):
-        raise Refused(f"{path} does not exist")
+    if not os.path.isdir(path):
+        regular(path)
     try:
         re.compile(pattern)
         literal = False
@@ -93,6 +98,8 @@ def write(path: str, content: str) -> str:
     if os.path.isdir(path):
         raise Refused(f"{path} is a folder")
     existed = os.path.exists(path)
+    if existed:
+        regular(path)
     if os.path.dirname(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
     keep(path, content.encode(errors="surrogateescape"))
@@ -110,12 +117,17 @@ def bytes_of(path: str) -> bytes:
     if os.path.isdir(path):
         names = sorted(os.listdir(path))
         raise Refused(f"{path} is a folder: {', '.join(names[:100])}{' …' if len(names) > 100 else ''}")
-    if not os.path.isfile(path):
-        raise Refused(f"{path} does not exist" if not os.path.lexists(path) else f"{path} is no regular file")
+    regular(path)
     if os.path.getsize(path) > LARGEST:
         raise Refused(f"{path} is larger than {LARGEST // 1_000_000} MB; look at parts of it with the shell")
     with open(path, "rb") as file:
         return file.read()
+
+
+def regular(path: str) -> None:
+    """Refuse what is no regular file: to open a pipe would wait for ever, and a device is not of the folder."""
+    if not os.path.isfile(path):
+        raise Refused(f"{path} is no regular file" if os.path.lexists(path) else f"{path} does not exist")
 
 
 def text_of(path: str) -> str:
@@ -138,13 +150,27 @@ def _nearest(content: bytes, old: str) -> str:
 
 
 def _by_ripgrep(pattern: str, path: str, glob: str, literal: bool) -> list[str]:
-    words = ["rg", "--line-number", "--with-filename", "--no-heading", "--color=never", "--sort=path", "--no-config"]
-    words += ["--max-columns=400", "--max-columns-preview", *(["--glob", glob] if glob else [])]
+    words = ["rg", "--line-number", "--with-filename", "--null", "--no-heading", "--color=never", "--sort=path"]
+    words += ["--no-config", "--no-ignore-dot", "--max-columns=400", "--max-columns-preview"]
+    words += [f"--max-count={MATCHES + 1}", *(["--glob", glob] if glob else [])]
     words += [*(["--fixed-strings"] if literal else []), "--regexp", pattern, "--", path]
-    ended = subprocess.run(words, capture_output=True, check=False)
-    if ended.returncode > 1 and not literal:
+    found: list[str] = []
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as rg:
+        assert rg.stdout is not None
+        while len(found) <= MATCHES and (batch := list(islice(rg.stdout, BATCH))):
+            found += _lines(batch, path, glob)
+        if len(found) > MATCHES:
+            rg.kill()
+    if rg.returncode > 1 and not literal:
         return _by_reading(pattern, path, glob, literal)
-    return ended.stdout.decode(errors="replace").splitlines()[: MATCHES + 1]
+    return found
+
+
+def _lines(batch: Iterable[bytes], path: str, glob: str) -> list[str]:
+    """The matches that ripgrep names, but for those of files that only a glob makes it look into."""
+    parts = [os.fsdecode(line).rstrip("\r\n").partition("\0") for line in batch]
+    hidden = _left_out({name for name, _, _ in parts}, path) if glob and os.path.isdir(path) else set[str]()
+    return [f"{name}:{rest}" for name, _, rest in parts if name not in hidden]
 
 
 def _by_reading(pattern: str, path: str, glob: str, literal: bool) -> list[str]:
@@ -167,12 +193,41 @@ def _files(path: str, glob: str) -> Iterator[str]:
     if os.path.isfile(path):
         yield path
         return
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(set(folders) - SKIPPED)
-        for name in sorted(names):
-            whole = os.path.normpath(os.path.join(folder, name))
-            if not glob or fnmatch.fnmatch(name, glob) or fnmatch.fnmatch(whole, glob):
-                yield whole
+    found: list[str] = []
+    folders = [path]
+    while folders:
+        entries = [entry for folder in folders for entry in _entries(folder)]
+        left_out = _left_out({entry.path for entry in entries}, path)
+        entries = [entry for entry in entries if entry.path not in left_out]
+        folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        found += [entry.path for entry in entries if entry.is_file(follow_symlinks=False)]
+    for name in sorted(found):
+        whole = os.path.normpath(name)
+        if not glob or fnmatch.fnmatch(os.path.basename(name), glob) or fnmatch.fnmatch(whole, glob):
+            yield whole
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _left_out(names: set[str], folder: str) -> set[str]:
+    """Those below a folder that are hidden, or that git ignores where it does not ignore the folder itself."""
+    hidden = {name for name in names if f"{os.sep}." in f"{os.sep}{os.path.relpath(name, folder)}"}
+    return hidden | (set[str]() if _ignored({folder}) else _ignored(names - hidden))
+
+
+def _ignored(names: set[str]) -> set[str]:
+    if not names or not shutil.which("git"):
+        return set()
+    words = ["git", "check-ignore", "--no-index", "-z", "--stdin"]
+    asked = b"\0".join(map(os.fsencode, names))
+    ended = subprocess.run(words, input=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return {os.fsdecode(name) for name in ended.stdout.split(b"\0") if name}
 
 
 ACTIONS = {"read": read, "search": search, "edit": edit, "write": write}
