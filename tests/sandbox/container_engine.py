@@ -37,6 +37,14 @@ FLAGS = {
     "hostname": r"[a-z-]+",
     "entrypoint": r".+",
 }
+ASKED = {
+    "docker": {"version": ["{{.Server.Version}}"], "info": ["{{.SecurityOptions}}"]},
+    "podman": {"info": ["{{.Version.Version}}", "{{.Host.Security.Rootless}}"]},
+}
+SECURITY = {
+    "{{.SecurityOptions}}": ("[name=seccomp,profile=builtin]", "[name=seccomp,profile=builtin name=rootless]"),
+    "{{.Host.Security.Rootless}}": ("false", "true"),
+}
 PODMAN_ONLY = {"userns": r"keep-id"}
 MOUNT = {"type", "source", "target", "readonly"}
 
@@ -50,9 +58,8 @@ class Parser(argparse.ArgumentParser):
 def parser(engine: str) -> Parser:
     top = Parser(prog=engine, allow_abbrev=False)
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser)
-    formats = {"docker": ("version", "{{.Server.Version}}"), "podman": ("info", "{{.Version.Version}}")}
-    name, template = formats[engine]
-    commands.add_parser(name, allow_abbrev=False).add_argument("--format", required=True, choices=[template])
+    for name, templates in ASKED[engine].items():
+        commands.add_parser(name, allow_abbrev=False).add_argument("--format", required=True, choices=templates)
     image = commands.add_parser("image").add_subparsers(dest="about", required=True, parser_class=Parser)
     inspect = image.add_parser("inspect", allow_abbrev=False)
     inspect.add_argument("--format", required=True, choices=["{{.Id}}"])
@@ -150,7 +157,9 @@ def main() -> int:
         print("Cannot connect to the Docker daemon. Is the docker daemon running?", file=sys.stderr)
         return 1
     if asked.command in ("version", "info"):
-        print("27.0.1")
+        # A box has users of its own, so the double is as good as rootless unless it is told to say otherwise.
+        rootful, rootless = SECURITY.get(asked.format, ("27.0.1", "27.0.1"))
+        print(rootful if (state() / "rootful").exists() else rootless)
     elif asked.command == "image":
         if asked.image not in KNOWN_IMAGES:
             print(f"Error: No such image: {asked.image}", file=sys.stderr)

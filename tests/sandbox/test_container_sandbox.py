@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -110,6 +110,26 @@ async def test_a_folder_with_a_comma_in_its_name_is_mounted(home: Path, tmp_path
         Program(f"print(open({str(odd)!r}).read())"), surroundings=Surroundings(readable=(odd,))
     )
     assert result.stdout == "shown\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders that are root's")
+@pytest.mark.parametrize("name", ["docker", "podman"])
+async def test_nothing_runs_as_root_of_this_machine(
+    home: Path, tmp_path: Path, name: Literal["docker", "podman"]
+) -> None:
+    work, folder = Command(("id", "-u")), tmp_path / "work"
+    folder.mkdir()
+    (home / "engine").mkdir()
+    (home / "engine" / "rootful").touch()
+    sandbox = Container(name)
+    refused = await sandbox.execute(work, surroundings=Surroundings(folder))
+    assert (refused.status, refused.stdout) == ("refused", "")
+    assert f"rootless {name}" in refused.reason
+    alone = await sandbox.execute(work)
+    assert int(alone.stdout) > 0
+    os.chown(folder, 4321, 4321)
+    owned = await sandbox.execute(work, surroundings=Surroundings(folder))
+    assert owned.stdout == "4321\n"
 
 
 async def test_nothing_is_left_running(home: Path) -> None:

@@ -48,6 +48,30 @@ def test_links_on_the_way_are_followed(tmp_path: Path) -> None:
     assert set(readable_for(python)) == {tmp_path / name for name in ("base-3.11", "base-3.11.7", "env")}
 
 
+def test_of_a_prefix_around_closed_folders_the_interpreter_alone_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = standalone(tmp_path / "base")
+    (tmp_path / "base" / "lib" / "libpython3.11.so").touch()
+    (tmp_path / "base" / "lib" / "mine").mkdir()
+    parts = {tmp_path / "base" / name for name in ("bin", "lib/python3.11", "lib/libpython3.11.so")}
+    env = environment(tmp_path / "env", python)
+    (tmp_path / "link").symlink_to("base")
+    for closed in (tmp_path / "base", tmp_path / "base" / "lib" / "mine", tmp_path / "link" / "src" / "repo"):
+        assert set(readable_for(python, [closed])) == parts
+        assert set(readable_for(env, [closed])) == {tmp_path / "env", *parts}
+    assert readable_for(python, [tmp_path / "base-2", tmp_path / "env"]) == (tmp_path / "base",)
+    monkeypatch.setenv("HOME", str(tmp_path / "base"))
+    assert set(readable_for(python)) == parts
+
+
+@pytest.mark.parametrize("home", ["private", "no/such"])
+def test_an_environment_without_an_interpreter_in_its_home_shows_none(tmp_path: Path, home: str) -> None:
+    (tmp_path / "private").mkdir()
+    python = environment(tmp_path / "env", tmp_path / home / "python3")
+    assert readable_for(python.parent / "activate") == (tmp_path / "env",)
+
+
 def test_another_executable_needs_itself(tmp_path: Path) -> None:
     (tmp_path / "tool").touch(0o755)
     assert readable_for(tmp_path / "tool") == (tmp_path / "tool",)

@@ -44,6 +44,11 @@ _VERSION = {
     "docker": ("version", "--format", "{{.Server.Version}}"),
     "podman": ("info", "--format", "{{.Version.Version}}"),
 }
+_ROOTLESS = {
+    "docker": ("info", "--format", "{{.SecurityOptions}}"),
+    "podman": ("info", "--format", "{{.Host.Security.Rootless}}"),
+}
+_IS_ROOTLESS = re.compile(r"\bname=rootless\b|true")
 # Reads from its input what it is to do, for a container may run on another machine than its files are on.
 _START = """
 import json, os, sys
@@ -96,6 +101,7 @@ class Container:
         self.image = image
         self._path = path
         self._engine: _Engine | None = None
+        self._rootless: bool | None = None
 
     @property
     def identity(self) -> str:
@@ -135,6 +141,7 @@ class Container:
             return ExecResult("refused", reason=fault)
         try:
             await self.prepare()
+            await self._check_owner(surroundings)
             return await self._run(work, files, stdin, limits, surroundings)
         except SandboxError as error:
             return ExecResult("refused", reason=str(error))
@@ -169,6 +176,20 @@ class Container:
         stderr = ended.stderr.partition(mark)[2] if mark in ended.stderr else ended.stderr
         stderr, _, report = stderr.rpartition(mark) if told else (stderr, "", _instead(ended))
         return result_of(report.encode(), Streams(ended.stdout, stderr, ended.truncated), limits)
+
+    async def _check_owner(self, surroundings: Surroundings) -> None:
+        """Refuse work that would be root of this machine: it runs as the owner of its folder, to write there."""
+        folder = surroundings.folder
+        if folder is None or folder.stat().st_uid != 0:
+            return
+        if self._rootless is None:
+            told = await self._ask(*_ROOTLESS[self.name])
+            self._rootless = _IS_ROOTLESS.search(told.stdout) is not None
+        if not self._rootless:
+            raise SandboxError(
+                f"{folder} is root's, so {self.name} would run its work as root of this machine: start Treadle as "
+                f"another user, use a rootless {self.name}, or name another sandbox"
+            )
 
     async def _remove_leftovers(self) -> None:
         listed = await self._ask("ps", "--all", "--filter", f"label={_LABEL}", "--format", "{{.Names}}")

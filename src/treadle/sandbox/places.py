@@ -101,9 +101,9 @@ def _fault_of_readable(surroundings: Surroundings) -> str:
     for path in surroundings.readable:
         if ".." in path.parts:
             return f"{path} is to be readable and goes back with '..'"
-        taken = path.resolve() if path.is_symlink() else path
-        own = next((own for own in _OWN if own not in SYSTEM and Path(own).is_relative_to(taken)), "")
-        own = own or next((own for own in (*_CLOSED, "/dev") if taken.is_relative_to(own)), "")
+        names = (path, path.resolve()) if path.is_symlink() else (path,)
+        own = next((own for own in _OWN if own not in SYSTEM and any(Path(own).is_relative_to(at) for at in names)), "")
+        own = own or next((own for own in (*_CLOSED, "/dev") if any(at.is_relative_to(own) for at in names)), "")
         if own:
             return f"{path} cannot be readable: {own} is the sandbox's own"
     shown = views(surroundings)
