@@ -3,62 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Command = Callable[..., tuple[int, str, str]]
-MODELS = '''\
-from pathlib import Path
-
-
-def reply(request):
-    """Plays the manager where the rules say so, else the worker."""
-    asked = request.messages[-1].content
-    if request.messages[0].content.startswith("You direct"):
-        if "APPROVE" in asked:
-            return "APPROVE" if "+    return 2 * x" in asked else "REVISE\\nIn calc.py return 2 * x."
-        return "In calc.py return 2 * x." if "Write the plan" in asked else "READY"
-    if asked.startswith("[") or request.messages[-1].role == "tool":
-        return "done"
-    return Path(__file__).with_name("worker.txt").read_text()
-'''
-CONFIG = """
-[models.big]
-model = "scripted:models.py"
-price = { input = 10.0, output = 20.0 }
-[models.small]
-model = "scripted:models.py"
-price = { input = 1.0, output = 2.0 }
-[roles]
-strong = "big"
-weak = "small"
-"""
-FIX = "```bash\nsed -i 's/x + 1/2 * x/' calc.py\n```"
-TEST = "python3 -c 'import calc; assert calc.double(2) == 4'"
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ("-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main")
-    return subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+from fix_places import TEST, Command, git, make_repository
 
 
 @pytest.fixture
 def repo(place: Path) -> Path:
     """A repository with a defect beside a treadle.toml with a strong and a weak model."""
-    (place / "models.py").write_text(MODELS)
-    (place / "worker.txt").write_text(FIX)
-    (place / "treadle.toml").write_text(CONFIG)
-    (place / "issue.md").write_text("# double is wrong\n\ndouble(2) gives 3.\n")
-    path = place / "repo"
-    path.mkdir()
-    (path / "calc.py").write_text("def double(x):\n    return x + 1\n")
-    git(path, "init", "-q")
-    git(path, "add", "-A")
-    git(path, "commit", "-qm", "start")
-    return path
+    return make_repository(place)
 
 
 def test_a_fix_is_printed_and_left_in_a_file(repo: Path, treadle: Command) -> None:
@@ -96,13 +50,19 @@ def test_the_document_has_all_that_a_script_needs(repo: Path, treadle: Command) 
 
 
 def test_strong_tokens_are_held_against_a_run_of_the_strong_model_alone(repo: Path, treadle: Command) -> None:
-    first = json.loads(treadle("fix", "--repo", "repo", "--issue", "issue.md", "--json")[1])
-    assert first["strong_tokens"]["alone"] is None
-    alone = json.loads(treadle("fix", "--repo", "repo", "--issue", "issue.md", "--mode", "strong", "--json")[1])
-    code, out, _ = treadle("fix", "--repo", "repo", "--issue", "issue.md")
-    assert code == 0
-    assert "that it took alone" in out
-    assert alone["run"] in out
+    words = ("fix", "--repo", "repo", "--issue", "issue.md", "--test", TEST, "--json")
+    first = json.loads(treadle(*words)[1])["strong_tokens"]
+    assert (first["alone"], first["share"], first["run"]) == (None, None, None)
+    alone = json.loads(treadle(*words, "--mode", "strong")[1])
+    later = json.loads(treadle(*words)[1])["strong_tokens"]
+    spent = alone["fresh"]["manager"]
+    assert later["here"] == first["here"] > 0
+    assert (later["alone"], later["run"]) == (spent["input"] + spent["output"], alone["run"])
+    assert (later["share"], later["resolved"]) == (later["here"] / later["alone"], True)
+    shown = " ".join(treadle(*words[:-1])[1].split())
+    share = f"{100 * later['share']:.0f} % of the"
+    assert f"tokens of the strong model (resolved): {share}" in shown
+    assert f"that it took alone (run {alone['run']}, resolved)" in shown
 
 
 def test_a_patch_is_applied_where_that_is_asked_for(repo: Path, treadle: Command) -> None:
@@ -158,33 +118,6 @@ def test_a_budget_ends_it_with_what_there_is(repo: Path, treadle: Command) -> No
     code, out, _ = treadle(*words, "--budget-calls", "2", "--fresh", "2")
     document = json.loads(out)
     assert (code, document["ended_by"], document["status"]) == (3, "budget", "budget")
-
-
-def test_a_worker_of_ones_own_works(repo: Path, treadle: Command) -> None:
-    (repo.parent / "cli_workers.py").write_text(
-        "async def mine(assignment, workspace, run):\n"
-        "    await workspace.shell(\"sed -i 's/x + 1/2 * x/' calc.py\", run)\n"
-        "    return (await run.ask('hello', role=assignment.role)).text\n"
-    )
-    code, out, _ = treadle("fix", "--repo", "repo", "--issue", "issue.md", "--worker", "cli_workers:mine", "--json")
-    document = json.loads(out)
-    assert (code, document["status"], document["tokens"]["worker"]["calls"]) == (0, "patched", 1)
-
-
-def test_the_plan_is_opened_in_an_editor(repo: Path, treadle: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("fix", "--repo", "repo", "--issue", "issue.md", "--approve-plan", "--json")
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    code, _, err = treadle(*words)
-    assert code == 2
-    assert "$EDITOR" in err
-    monkeypatch.setenv("EDITOR", "sed -i 's/calc.py/calc.py carefully/'")
-    document = json.loads(treadle(*words)[1])
-    assert "carefully" in document["plan"]
-    monkeypatch.setenv("EDITOR", "truncate -s 0")
-    code, _, err = treadle(*words)
-    assert code == 2
-    assert "nothing was implemented" in err
 
 
 def test_a_dry_run_spends_nothing(repo: Path, treadle: Command) -> None:

@@ -14,8 +14,8 @@ from treadle.ledger.shared_sandbox import SharedSandbox, limits_of
 from treadle.tasks.base import Score
 from treadle.tasks.gold import GoldReport, check_gold, gold_key
 from treadle.tasks.open import open_task
-from treadle.tasks.scorers.steering import steering_files
 from treadle.testing.sessions import recording_run
+from treadle.workspaces.steering import steering_files
 
 
 @pytest.fixture(autouse=True)

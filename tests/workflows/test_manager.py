@@ -97,7 +97,7 @@ async def test_a_plan_comes_without_thoughts() -> None:
         ("```\nAPPROVE\n```", Review("APPROVE")),
         ("REVISE\nIn a.py return [].", Review("REVISE", "In a.py return [].")),
         ("- **REVISE:** return [] in a.py\nand test it", Review("REVISE", "return [] in a.py\nand test it")),
-        ("It is wrong.\nREVISE", Review("REVISE", "It is wrong.\nREVISE")),
+        ("It is wrong.\nREVISE", Review("REVISE", "It is wrong.")),
         ("REVISE\nx\nAPPROVE", Review("REVISE", "x\nAPPROVE")),
     ],
 )
@@ -105,6 +105,13 @@ async def test_the_first_line_that_begins_with_a_word_is_the_verdict(reply: str,
     async with boss(reply) as on:
         assert await MANAGER.review("the plan", PATCH, None, on.run) == review
         assert "+y" in sent(on)
+
+
+async def test_a_review_that_wants_changes_and_names_none_is_asked_for_them() -> None:
+    async with boss("**REVISE**", "In a.py return [].") as on:
+        assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "In a.py return [].")
+    async with boss("REVISE", "") as on:
+        assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "")
 
 
 async def test_a_review_without_a_verdict_is_asked_again_and_then_revises() -> None:

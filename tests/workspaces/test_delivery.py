@@ -52,9 +52,18 @@ async def test_a_branch_holds_the_patch_and_nothing_else_changes(tmp_path: Path)
 
 async def test_what_cannot_be_a_branch_is_refused(tmp_path: Path) -> None:
     source = armed(tmp_path)
-    for name, words in {"main": "already", "a..b": "no name", "-x": "no name"}.items():
+    git(source, "branch", "some/where")
+    names = {
+        "main": "already",
+        "some": "beside the branch some/where",
+        "some/where/else": "beside the branch some/where",
+    }
+    names |= dict.fromkeys(("a..b", "-x", "HEAD", "@", "@{-1}", "x y", "a.lock", ""), "no name")
+    for name, words in names.items():
         with pytest.raises(UserError, match=words):
             await check_new_branch(source, name)
+    for name in ("some/other", "mainly", "som"):
+        await check_new_branch(source, name)
     with pytest.raises(UserError, match="does not apply"):
         await make_branch(source, "fix", FIX.replace(b"-VALUE = 1", b"-VALUE = 7"), "x")
     with pytest.raises(UserError, match="no git repository"):

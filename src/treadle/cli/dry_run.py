@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from treadle.cli.options import Asking, Measuring
     from treadle.ledger.budget import Budget
     from treadle.ledger.cast import Cast
-    from treadle.ledger.endpoint import Endpoint
+    from treadle.ledger.recording import Recording
     from treadle.ledger.session import Session
     from treadle.tasks.base import Sample
     from treadle.tasks.task import Task
@@ -40,14 +40,14 @@ async def dry_run(
     from treadle.evaluation.judging import LABELLED_COMMANDS
 
     found, cast = await prepare_measured(session, workflows, task, options.cast(), options.roles())
-    endpoint = await would_ask(session, command, cast, options.budget(), options.caps(), task=task, workflows=found)
+    recording = await would_record(session, command, cast, options.budget(), options.caps(), task=task, workflows=found)
     runs_code = say_programs(session, task, found)
     labelled = task if task.labels and command in LABELLED_COMMANDS else None
     return _say(
         options,
         found,
         task.samples,
-        endpoint,
+        recording,
         task.name,
         repeat,
         judged=task.scorer.judged,
@@ -66,12 +66,12 @@ async def dry_answer(session: Session, options: Asking, workflow: str, question:
     given = await found_workflows(session, [workflow])
     found = prepare_workflows(given.workflows)
     cast = Cast(options.cast() or given.models, {**given.roles, **options.roles()})
-    endpoint = await would_ask(session, "run", cast, options.budget(), options.caps(), workflows=found)
+    recording = await would_record(session, "run", cast, options.budget(), options.caps(), workflows=found)
     runs_code = say_programs(session, None, found, tests=False)
-    return _say(options, found, [question], endpoint, workflow, runs_code=runs_code)
+    return _say(options, found, [question], recording, workflow, runs_code=runs_code)
 
 
-async def would_ask(
+async def would_record(
     session: Session,
     command: str,
     cast: Cast,
@@ -81,8 +81,8 @@ async def would_ask(
     task: Task | None = None,
     workflows: Sequence[Workflow] = (),
     resume: str | None = None,
-) -> Endpoint:
-    """The model that would answer where nothing is said, after every check that is made before a first call.
+) -> Recording:
+    """The run that this would be, after every check that is made before a first call.
 
     Raises:
         UserError: As the command itself would.
@@ -91,7 +91,7 @@ async def would_ask(
 
     recording = await session.record(command, cast=cast, budget=budget, resume=resume)
     begin(recording, caps, task, workflows)
-    return recording.endpoint()
+    return recording
 
 
 def show_estimate(document: dict[str, Any], options: Asking, title: str, *, runs_code: bool | None = None) -> int:
@@ -131,7 +131,7 @@ def _say(
     options: Asking,
     workflows: Sequence[Workflow],
     samples: Sequence[Sample],
-    endpoint: Endpoint,
+    recording: Recording,
     title: str,
     repeat: int = 1,
     *,
@@ -141,7 +141,8 @@ def _say(
 ) -> int:
     from treadle.evaluation.estimate import estimate, labels_estimate
 
-    found = estimate(workflows, samples, endpoint, repeat, judged=judged)
+    endpoint = recording.endpoint()
+    found = estimate(workflows, samples, endpoint, repeat, judged=judged, played_by=recording.endpoint)
     if labelled is not None:
         found += labels_estimate(labelled, endpoint)
     return show_estimate(found.document(), options, title, runs_code=runs_code)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING
 from treadle.cli import wording
 from treadle.cli.output import clean, say
 from treadle.errors import UserError
+from treadle.sandbox.process import undisturbed
 from treadle.workflows.manager_worker.course import Course, Phase, PhaseRow
 from treadle.workspaces.base import Patch
 
 if TYPE_CHECKING:
     from rich.status import Status
+
+_GRACE_S = 0.3
+"""How long an editor has to close its files when it is ended."""
 
 
 @contextmanager
@@ -91,7 +95,7 @@ class WatchedCourse(Course):
             return plan
         if self._status is not None:
             self._status.stop()
-        edited = await asyncio.to_thread(_edited, self._editor, plan)
+        edited = await _edited(self._editor, plan)
         if self._status is not None:
             self._status.start()
         if not edited.strip():
@@ -114,14 +118,32 @@ def outcome(row: PhaseRow) -> str:
     return clean(" · ".join(parts) + (f" · {row.remark}" if row.remark else ""))
 
 
-def _edited(editor: str, plan: str) -> str:
+async def _edited(editor: str, plan: str) -> str:
+    """A plan as it comes back from an editor, which is ended with whoever waits for it."""
     with tempfile.TemporaryDirectory(prefix="treadle-plan-") as folder:
         file = Path(folder) / "plan.md"
         file.write_text(plan, encoding="utf-8")
         try:
-            ended = subprocess.run([*shlex.split(editor), str(file)], check=False)
-        except OSError as error:
-            raise UserError(f"the editor {editor!r} could not be started: {error.strerror}") from None
-        if ended.returncode != 0:
-            raise UserError(f"the editor {editor!r} ended with exit code {ended.returncode}; nothing was implemented")
+            running = await asyncio.create_subprocess_exec(*shlex.split(editor), str(file))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UserError(f"the editor {editor!r} could not be started: {reason}") from None
+        try:
+            code = await running.wait()
+        finally:
+            if running.returncode is None:
+                await undisturbed(_end(running))
+        if code != 0:
+            raise UserError(f"the editor {editor!r} ended with exit code {code}; nothing was implemented")
         return file.read_text(encoding="utf-8", errors="replace")
+
+
+async def _end(running: asyncio.subprocess.Process) -> None:
+    """Ask a process to end, and make it."""
+    with contextlib.suppress(ProcessLookupError):
+        running.terminate()
+        try:
+            await asyncio.wait_for(running.wait(), _GRACE_S)
+        except TimeoutError:
+            running.kill()
+            await running.wait()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treadle.errors import UserError
-from treadle.lookup import find_module, looks_like_path
+from treadle.lookup import looks_like_path
+from treadle.models.registry import is_provider
 
 if TYPE_CHECKING:
     from treadle.agents.base import Worker
@@ -45,5 +48,15 @@ def who_plays(
 
 
 def _is_function(name: str) -> bool:
-    """Whether a name with a colon is a function of the user's; ``provider:model`` has no module of that name here."""
-    return looks_like_path(name) and find_module(name.partition(":")[0], Path.cwd()) is not None
+    """Whether a name with a colon is a function of the user's; told without running anything of that name."""
+    return looks_like_path(name) and not is_provider(name.partition(":")[0]) and _is_there(name.partition(":")[0])
+
+
+def _is_there(module: str) -> bool:
+    parts = module.split(".")
+    if Path.cwd().joinpath(*parts).with_suffix(".py").is_file():
+        return True
+    with contextlib.suppress(ValueError):
+        # Only of the first part: to look below it would import it.
+        return importlib.util.find_spec(parts[0]) is not None
+    return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,20 +14,33 @@ from rich.text import Text
 from treadle.cli import wording
 from treadle.cli.fix_progress import title
 from treadle.cli.output import clean
-from treadle.cli.tables import commands, ending, heading, lines, plain_table, sections
+from treadle.cli.tables import commands, heading, lines, plain_table, sections
 
 Document = Mapping[str, Any]
 _STYLES = {"APPROVE": "green", "REVISE": "yellow", "patched": "", "unchanged": "yellow", "empty": "yellow"}
 _DIFF = (("+++", "bold"), ("---", "bold"), ("diff ", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
+_ENDINGS = {
+    "infra": "a model or this machine failed; what was paid for is kept, the same command goes on from here",
+    "budget": "a budget ended it; what was paid for is kept",
+    "interrupt": "interrupted; what was paid for is kept, the same command goes on from here",
+}
+_UNTAKEN = {
+    "patched": "there is a patch",
+    "empty": "no file was changed",
+    "budget": "a limit ended it before there was a patch",
+    "failed": "there is no patch",
+}
 _SHOWN_LINES = 400
 _OUTPUT_LINES = 15
 
 
-def fixed(document: Document, *, simulated: bool = False) -> RenderableType:
+def fixed(document: Document, repository: Path, *, doubt: str = "", simulated: bool = False) -> RenderableType:
     """The screen of a finished fix.
 
     Args:
         document: The command's JSON document.
+        repository: The user's.
+        doubt: Why the patch should not be taken unseen.
         simulated: Whether a model is simulated.
     """
     who = " · ".join(f"{role} {model}" for role, model in document["models"].items())
@@ -39,9 +54,15 @@ def fixed(document: Document, *, simulated: bool = False) -> RenderableType:
         _test(document),
         _tokens(document),
         _status(document),
-        ending(document["ended_by"], document["message"]),
-        commands(_steps(document)),
+        Text(clean(_ending(document)), "yellow"),
+        commands(_steps(document, repository, doubt)),
     )
+
+
+def why(document: Document) -> str:
+    """Why the command ends with another exit code than 0, in a line."""
+    said = (_ending(document) or _UNTAKEN[document["status"]], _held(document))
+    return " ".join("; ".join(part for part in said if part).split())
 
 
 def diff(patch: str) -> Text:
@@ -121,38 +142,51 @@ def _tokens(document: Document) -> RenderableType:
             wording.money(spent["usd"]),
         )
     paid = f"paid now: {wording.money(document['usd'])} · {wording.seconds(document['seconds'])}"
-    return Group(table, Text(paid, "dim"), *_headline(document["strong_tokens"]))
+    return Group(table, Text(paid, "dim"), *_headline(document))
 
 
-def _headline(strong: Document | None) -> list[Text]:
+def _headline(document: Document) -> list[Text]:
+    strong = document["strong_tokens"]
     if strong is None or strong["share"] is None or not strong["here"]:
         return []
-    solved = {True: ", resolved", False: ", not resolved"}.get(strong["resolved"], "")
+    words = {True: "resolved", False: "not resolved"}
+    here = f" ({words[document['resolved']]})" if document["resolved"] is not None else ""
+    alone = f", {words[strong['resolved']]}" if strong["resolved"] is not None else ""
     return [
         Text(
-            f"{wording.tokens(strong['here'])} tokens of the strong model: {100 * strong['share']:.0f} % of the "
-            f"{wording.tokens(strong['alone'])} that it took alone (run {strong['run']}{solved})"
+            f"{wording.tokens(strong['here'])} tokens of the strong model{here}: {100 * strong['share']:.0f} % of the "
+            f"{wording.tokens(strong['alone'])} that it took alone (run {strong['run']}{alone})"
         )
     ]
 
 
 def _status(document: Document) -> RenderableType:
     if document["status"] != "patched":
-        words = {"empty": "no file was changed", "budget": "the budget ended it before a patch", "failed": "no patch"}
-        return Text(words[document["status"]], "yellow")
+        return Text(_UNTAKEN[document["status"]], "yellow")
     approved = "approved by the manager" if document["approved"] else "not approved by a manager"
-    where = f"patch ({approved}): {document['patch_file']}"
-    done = [where]
+    done = [f"patch ({approved}): {document['patch_file']}"]
     if document.get("applied"):
         done.append(f"applied to {document['applied']}")
     if document.get("branch"):
         done.append(f"committed on the new branch {document['branch']}")
-    return lines(done)
+    held = [Text(clean(_held(document)), "yellow")] if document.get("not_delivered") else []
+    return Group(lines(done), *held)
 
 
-def _steps(document: Document) -> list[str]:
-    if document["status"] != "patched":
-        return [f"treadle trace {document['run']}"]
+def _held(document: Document) -> str:
+    return f"not delivered: {document['not_delivered']}" if document.get("not_delivered") else ""
+
+
+def _ending(document: Document) -> str:
+    """Why it ended, where it was no end of its own."""
+    return " – ".join(part for part in (_ENDINGS.get(document["ended_by"], ""), document["message"]) if part)
+
+
+def _steps(document: Document, repository: Path, doubt: str) -> list[str]:
     if document.get("applied") or document.get("branch"):
         return []
-    return [f"git apply {document['patch_file']}", f"treadle trace {document['run']}"]
+    trace = f"treadle trace {document['run']}"
+    if doubt or document["patch_file"] is None:
+        return [trace]
+    file = Path(document["patch_file"]).absolute()
+    return [shlex.join(("git", "-C", str(repository), "apply", str(file))), trace]

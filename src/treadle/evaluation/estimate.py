@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,8 @@ class Estimate:
 
     ``low`` takes five bytes a token, replies of one token and no time at all; ``high`` takes every byte for a token,
     prompts that hold all earlier replies and ten examples, replies of ``max_tokens`` and 20 tokens a second. Nothing
-    that is cached already is subtracted. ``usd`` is ``None`` when the model has no price; roles count at its price.
+    that is cached already is subtracted. ``usd`` is ``None`` when a model has no price; roles count at the price of
+    whoever plays them where a workflow knows how often each is asked, else at that of whoever answers.
     """
 
     calls: Range
@@ -101,6 +102,7 @@ def estimate(
     repeats: int = 1,
     *,
     judged: bool = False,
+    played_by: Callable[[str], Endpoint] | None = None,
 ) -> Estimate:
     """What measuring workflows on samples would cost.
 
@@ -110,30 +112,49 @@ def estimate(
         endpoint: The model that answers where nothing else is said.
         repeats: How often.
         judged: Whether the scorer asks a model.
+        played_by: The model that plays a role; ``endpoint`` plays all where it is not given.
     """
-    total = Estimate.nothing(priced=endpoint.price is not None)
+    total = Estimate.nothing(priced=bool(workflows) or endpoint.price is not None)
     for workflow in workflows:
-        total += one_workflow(workflow, samples, endpoint, judged=judged)
+        total += one_workflow(workflow, samples, endpoint, judged=judged, played_by=played_by)
     return total.times(repeats, repeats)
 
 
 def one_workflow(
-    workflow: Workflow, samples: Sequence[Sample], endpoint: Endpoint, *, judged: bool = False
+    workflow: Workflow,
+    samples: Sequence[Sample],
+    endpoint: Endpoint,
+    *,
+    judged: bool = False,
+    played_by: Callable[[str], Endpoint] | None = None,
 ) -> Estimate:
     """What measuring one workflow once on samples would cost; see `estimate` for the arguments."""
+    parts = [(endpoint, workflow.calls)]
+    if played_by is not None and workflow.by_role:
+        parts = [(played_by(role), calls) for role, calls in workflow.by_role]
+    reply = max(int(player.settings["max_tokens"]) for player, _ in parts)
+    asks = _asks(workflow, samples, reply, judged)
     least, most = JUDGE_CALLS if judged else (0, 0)
-    high = None if workflow.calls.high is None else workflow.calls.high + most
-    per_turn = Range(workflow.calls.low + least, high)
-    written = int(endpoint.settings["max_tokens"])
+    total = Estimate.nothing(priced=True)
+    for place, (player, calls) in enumerate(parts):
+        judge = Range(least, most) if place == 0 else NOTHING
+        total += _estimate_of(asks, Range(calls.low, calls.high) + judge, player)
+    return total
+
+
+def _asks(workflow: Workflow, samples: Sequence[Sample], reply: int, judged: bool) -> list[_Ask]:
+    """The prompts of a workflow, with replies of so many tokens in them."""
+    high = workflow.calls.high
+    if high is not None and judged:
+        high += JUDGE_CALLS[1]
     sizes = [_size(sample, judged) for sample in samples]
     shown = PROMPT_OVERHEAD + SHOWN_EXAMPLES * max(sizes, default=0)
     asks: list[_Ask] = []
     for sample, size in zip(samples, sizes, strict=True):
         turns = 1 + len(sample.further)
         earlier = int(high or 1) if workflow.shown is None else workflow.shown + 1
-        replies = written * (earlier * turns - 1)
-        asks.append(_Ask(_bytes(sample.input), size + shown + replies, turns))
-    return _estimate_of(asks, per_turn, endpoint)
+        asks.append(_Ask(_bytes(sample.input), size + shown + reply * (earlier * turns - 1), turns))
+    return asks
 
 
 def labels_estimate(task: Task, endpoint: Endpoint) -> Estimate:

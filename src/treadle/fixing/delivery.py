@@ -21,15 +21,16 @@ async def check_delivery(repository: Path, *, apply: bool, branch: str | None) -
         branch: The new branch that it shall be committed on.
 
     Raises:
-        UserError: There are changes of tracked files, no repository for a branch, or the branch is there already.
+        UserError: There are changes of tracked files (a branch would begin without them), no repository for a branch,
+            or the branch is there already.
     """
     if apply and branch is not None:
         raise UserError("--apply and --branch are two ways to take the patch; give one of them")
-    if apply:
+    if apply or branch is not None:
         try:
             await check_clean(repository)
         except UserError as error:
-            raise UserError(f"--apply: {error}") from None
+            raise UserError(f"{'--apply' if apply else '--branch'}: {error}") from None
     if branch is not None:
         await check_new_branch(repository, branch)
 

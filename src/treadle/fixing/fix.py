@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from treadle.agents.base import Worker
+from treadle.errors import UserError
 from treadle.evaluation.ask import OneProblem
 from treadle.evaluation.evaluate import begin
 from treadle.evaluation.outcome import Outcome, Question, answer_question
 from treadle.evaluation.preparing import prepare_sandbox
-from treadle.fixing.headline import COMMAND, strong_tokens, task_digest
+from treadle.fixing.headline import COMMAND, task_digest, with_strong_tokens
+from treadle.fixing.keeping import check_output, copy_patch, keep_patch
+from treadle.fixing.players import who_plays
 from treadle.fixing.report import FixReport, Status
 from treadle.fixing.repositories import named_repository
 from treadle.fixing.scorer import AnyPatch
@@ -21,13 +25,15 @@ from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
 from treadle.ledger.recording import Recording
 from treadle.ledger.session import Session
+from treadle.sandbox.process import undisturbed
 from treadle.tasks.base import Sample
+from treadle.workflows.base import Workflow
 from treadle.workflows.manager_worker.course import Course
 from treadle.workflows.manager_worker.workflow import ManagerWorker, Repairer
 from treadle.workspaces.base import Repository
 
-PATCH_NAME = "fix.patch"
 _SAMPLE = "issue"
+_ENDED_EARLY = "ended early"
 
 
 async def fix(
@@ -47,76 +53,85 @@ async def fix(
     course: Course | None = None,
 ) -> FixReport:
     """Resolve an issue of a repository; see `treadle.fix` for the arguments."""
-    settings, course = settings or ManagerWorker(), course or Course()
+    settings, course, caps = settings or ManagerWorker(), course or Course(), caps or Budget()
     repository = named_repository(repository)
-    answer = Repairer(settings, worker or settings.open_worker(Path.cwd()), course)
-    workflow = replace(settings.workflow, answer=answer)
+    check_output(output)
+    worker = worker or settings.open_worker(Path.cwd())
+    workflow = replace(settings.workflow, answer=Repairer(settings, worker, course))
     await prepare_sandbox(session, None, [workflow])
-    sample = Sample(_SAMPLE, issue)
-    digest = task_digest(str(repository.path), issue)
-    cast = Cast(tuple(models), roles or {})
-    strong = _strong_model(session, cast, settings)
+    spec, cast = _spec(repository, settings, worker, models), Cast(tuple(models), roles or {})
     recording = await session.record(
-        COMMAND,
-        task=repository.path.name,
-        spec={
-            "workflows": [workflow.name],
-            "repository": str(repository.path),
-            "digest": digest,
-            "mode": settings.mode,
-            "manager": strong,
-            "models": list(models),
-            "test": repository.test,
-        },
-        cast=cast,
-        budget=budget,
-        seed=seed,
-        fresh=fresh,
+        COMMAND, task=repository.path.name, spec=spec, cast=cast, budget=budget, seed=seed, fresh=fresh
     )
-    task = OneProblem(COMMAND, (sample,), AnyPatch(), given=Problem(issue, id=_SAMPLE, workspace=repository))
+    begin(recording, caps, None, [workflow])
+    players = who_plays(recording, settings.mode, worker)
+    question = _question(workflow, repository, issue, caps)
+    async with recording.closing() as ending:
+        ended_by, outcome = await _worked(recording, course, question)
+        report = await _kept(recording, _report(recording, settings.mode, players, course, outcome, ended_by))
+        report = replace(report, task=task_digest(repository, course.start, issue))
+        report = await with_strong_tokens(recording, report, outcome)
+        ending.ended_by, ending.document = report.ended_by, report.document()
+    return await copy_patch(report, output)
+
+
+def _question(workflow: Workflow, repository: Repository, issue: str, caps: Budget) -> Question:
+    sample = Sample(_SAMPLE, issue)
+    given = Problem(issue, id=_SAMPLE, workspace=repository)
+    return Question(workflow, OneProblem(COMMAND, (sample,), AnyPatch(), given=given), sample, 0, 0, caps)
+
+
+def _spec(repository: Repository, settings: ManagerWorker, worker: Worker, models: Sequence[str]) -> dict[str, Any]:
+    return {
+        "workflows": [settings.workflow.name],
+        "repository": str(repository.path),
+        "mode": settings.mode,
+        "worker": worker.name,
+        "models": list(models),
+        "setup": repository.setup,
+        "test": repository.test,
+    }
+
+
+async def _worked(recording: Recording, course: Course, question: Question) -> tuple[str, Outcome | None]:
+    """How the work ended and what came of it; whatever is raised, the patch that there is by then is kept."""
     outcomes: list[Outcome] = []
 
     async def work() -> None:
-        asked = Question(workflow, task, sample, 0, 0, caps or Budget())
-        outcomes.append(await answer_question(recording, asked, ()))
+        outcomes.append(await answer_question(recording, question, ()))
 
-    begin(recording, caps or Budget(), None, [workflow])
-    async with recording.closing() as ending:
-        ended_by = await recording.until_ended(work())
-        outcome = outcomes[0] if outcomes else None
-        if ended_by == "done" and outcome is not None and outcome.status == "infra":
-            ended_by = "infra"
-        report = _report(recording, settings, course, outcome, ended_by)
-        report = await _delivered(recording, report, output)
-        here = 0 if settings.mode in ("weak", "weak-weak") else report.spent()["manager"].usage.total
-        if strong:
-            report = replace(report, strong=await strong_tokens(session, here, digest, strong, recording.id))
-        ending.ended_by = report.ended_by
-        ending.document = report.document()
-    return report
-
-
-def _strong_model(session: Session, cast: Cast, settings: ManagerWorker) -> str:
-    """Who the manager is, as a text that is equal for equal models; empty where nobody manages."""
-    if settings.mode == "weak":
-        return ""
-    return str(session.endpoint(cast.model("manager", session.roles, session.aliases)).identity)
+    try:
+        ended_by: str = await recording.until_ended(work())
+    except BaseException as error:
+        if course.patch:
+            with contextlib.suppress(UserError):
+                file = await undisturbed(keep_patch(recording.folder, course.patch))
+                if isinstance(error, UserError):
+                    error.args = (f"{error}; the patch that there was by then is in {file}",)
+        raise
+    outcome = outcomes[0] if outcomes else None
+    if ended_by == "done" and outcome is not None and outcome.status == "infra":
+        ended_by = "infra"
+    return ended_by, outcome
 
 
 def _report(
-    recording: Recording, settings: ManagerWorker, course: Course, outcome: Outcome | None, ended_by: str
+    recording: Recording,
+    mode: str,
+    players: Mapping[str, str],
+    course: Course,
+    outcome: Outcome | None,
+    ended_by: str,
 ) -> FixReport:
     tally = recording.tally
-    reason = "" if outcome is None or outcome.status == "ok" else f"{outcome.status}: {outcome.reason}"
-    roles = {"strong": ("manager",), "weak": ("worker",)}.get(settings.mode, ("manager", "worker"))
-    weak = settings.mode == "weak-weak"
     return FixReport(
         run=recording.id,
+        task="",
         ended_by=ended_by,
         status=_status(course, outcome, ended_by),
-        message=reason or str(recording.limit or ""),
-        mode=settings.mode,
-        models={role: recording.endpoint("worker" if weak else role).alias for role in roles},
+        message=_message(recording, course, outcome),
+        mode=mode,
+        models=players,
         plan=course.plan,
         patch=course.patch,
         patch_file=None,
@@ -130,6 +145,14 @@ def _report(
     )
 
 
+def _message(recording: Recording, course: Course, outcome: Outcome | None) -> str:
+    """Why it ended, where it was no end of its own; also where a patch was saved from a question's cap."""
+    if outcome is not None and outcome.status != "ok":
+        return f"{outcome.status}: {outcome.reason}"
+    last = course.rows[-1].remark if course.rows else ""
+    return str(recording.limit or "") or (last if last.startswith(_ENDED_EARLY) else "")
+
+
 def _status(course: Course, outcome: Outcome | None, ended_by: str) -> Status:
     if course.patch:
         return "patched"
@@ -138,15 +161,11 @@ def _status(course: Course, outcome: Outcome | None, ended_by: str) -> Status:
     return "empty" if outcome is not None and outcome.status == "ok" else "failed"
 
 
-async def _delivered(recording: Recording, report: FixReport, output: Path | None) -> FixReport:
-    """The report with the file that its patch was written to."""
+async def _kept(recording: Recording, report: FixReport) -> FixReport:
+    """The report with the file in the run's folder that holds its patch, or a remark that there is none."""
     if not report.patch:
         return report
-    file = output or recording.folder / PATCH_NAME
-
-    def write() -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(report.patch.content)
-
-    await asyncio.to_thread(write)
-    return replace(report, patch_file=str(file))
+    try:
+        return replace(report, patch_file=str(await keep_patch(recording.folder, report.patch)))
+    except UserError as error:
+        return replace(report, remarks=(*report.remarks, str(error)))

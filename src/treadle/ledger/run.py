@@ -18,7 +18,7 @@ from treadle.ledger.scope import Scope
 from treadle.ledger.spent import Spent, spent_by_role, spent_in
 from treadle.ledger.strand import Strand
 from treadle.ledger.trace import CallEntry, NoteEntry, Span
-from treadle.models.base import Completion, Message, Request, Tool
+from treadle.models.base import Completion, Message, ModelIdentity, Request, Tool
 from treadle.parsing.json_text import read_json
 
 T = TypeVar("T")
@@ -75,6 +75,10 @@ class Run:
             UserError: When nobody is given.
         """
         return self._scope.recording.endpoint(role).alias
+
+    def identity(self, role: str | None = None) -> ModelIdentity:
+        """What makes the model that plays a role the same as another, whatever people call it."""
+        return self._scope.recording.endpoint(role).identity
 
     def calls_tools(self, role: str | None = None, model: str | None = None) -> bool:
         """Whether the model that plays a role calls the tools it is given, as far as that is known."""

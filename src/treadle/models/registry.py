@@ -174,3 +174,8 @@ _ON_THIS_MACHINE: dict[str, Callable[[str, Path], Model]] = {
     "scripted": _scripted,
     "simulated": _simulated,
 }
+
+
+def is_provider(name: str) -> bool:
+    """Whether ``name:model`` is a model."""
+    return name in OPENAI_COMPATIBLE or name in VENDORS or name in _ON_THIS_MACHINE

@@ -7,8 +7,8 @@ import re
 from treadle.parsing.thinking import without_thinking
 
 _TASK = re.compile(
-    r"^[\s>#*_`~•–—+-]*(?:\(?[0-9]{1,3}[.)][\s*_`]*)?[*_`]*"
-    r"(?:TASK|Task)(?:[ ]?\#?[0-9]{1,3})?[*_`]*\s*:[*_`]*(?P<what>.*)$"
+    r"^[\s>#*_`~•–—+-]*+(?:\[[ xX]\]\s*+)?(?:\(?[0-9]{1,3}[.)][\s*_`]*+)?"
+    r"(?:TASK|Task)(?:[ ]?\#?[0-9]{1,3})?[*_`]*+\s*+[:：][*_`]*+(?P<what>.*)$"
 )
 _MARKS = "*_~ \t"
 

@@ -168,23 +168,6 @@ def with_interpreter(repository: Repository, python: Path) -> Repository:
     return replace(repository, env=env, readable=readable)
 
 
-def installed_from(python: Path, place: Path) -> bool:
-    """Whether an interpreter imports from a folder: something is installed there in editable form.
-
-    Args:
-        python: The interpreter.
-        place: The folder.
-    """
-    names = ("*.pth", "*.egg-link", "__editable__*.py")
-    files = (
-        file
-        for lib in python.parent.parent.glob("lib/python*/site-packages")
-        for name in names
-        for file in lib.glob(name)
-    )
-    return any(str(place) in file.read_text(errors="replace") for file in files)
-
-
 def _objects(folder: Path, instance: Instance) -> Path:
     from treadle.workspaces.git_folder import find_git_folder
 

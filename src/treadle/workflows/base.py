@@ -49,6 +49,7 @@ class Workflow:
         name: Its canonical spec, such as ``"self-consistency?n=5"``; what reports and stores call it.
         answer: The async function itself.
         calls: Calls of one question; ``Calls(1, None)`` for a user's own function.
+        by_role: The same of each role that is asked, where that is known; together no more than all.
         votes: Whether answers are compared with the task's equality.
         players: Who is asked besides whoever is given: from the models given, and who is named for which role.
         remarks: What was not understood where it was read from.
@@ -66,6 +67,7 @@ class Workflow:
     shown: int | None = None
     runs_code: bool = False
     needs_workspace: bool = False
+    by_role: tuple[tuple[str, Calls], ...] = ()
 
     async def __call__(self, problem: Problem, run: Run) -> str:
         """Answer a problem."""

@@ -41,6 +41,11 @@ class NamedWorkflow(ABC):
         """Answer a problem."""
 
     @property
+    def calls_by_role(self) -> tuple[tuple[str, Calls], ...]:
+        """Calls of one question of each role that is asked; nothing where whoever is given is asked."""
+        return ()
+
+    @property
     def runs_code(self) -> bool:
         """Whether it runs code that a model wrote."""
         return False
@@ -59,5 +64,11 @@ class NamedWorkflow(ABC):
         """The workflow under its canonical name."""
         name = canonical(self.name, self)
         return Workflow(
-            name, self, self.calls, self.by_vote, runs_code=self.runs_code, needs_workspace=self.needs_workspace
+            name,
+            self,
+            self.calls,
+            self.by_vote,
+            runs_code=self.runs_code,
+            needs_workspace=self.needs_workspace,
+            by_role=self.calls_by_role,
         )

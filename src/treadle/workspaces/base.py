@@ -125,6 +125,8 @@ class Tested:
         output: The end of what it wrote, both streams.
         reason: Why it did not pass, in words; empty where it did.
         seconds: Wall clock that it took.
+        steering: Files of the patch that steer a test run without being tests, such as ``conftest.py``; the command
+            passed with them as they were as well, or it did not pass.
     """
 
     __test__: ClassVar[bool] = False
@@ -134,6 +136,7 @@ class Tested:
     output: str = ""
     reason: str = ""
     seconds: float = 0.0
+    steering: tuple[str, ...] = ()
 
 
 def shown_path(path: str) -> str:

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from treadle.errors import PatchError, UserError
+from treadle.errors import PatchError, SandboxError, UserError
 from treadle.ledger.run import Run
-from treadle.sandbox.base import ExecResult, Limits
+from treadle.sandbox.base import Command, Traits
 from treadle.sandbox.process import undisturbed
-from treadle.workspaces.base import Patch, Repository, Tested
-from treadle.workspaces.copying import clone, copy_tree, remove_tree
-from treadle.workspaces.git import Git, make_git_directory
-from treadle.workspaces.inspection import Contents, inspect
+from treadle.workspaces.base import Patch, Repository, Tested, shown_path
+from treadle.workspaces.copying import clone, remove_tree
+from treadle.workspaces.inspection import inspect
 from treadle.workspaces.patch import Start, read_patch
-from treadle.workspaces.snapshot import commit, give_history
-from treadle.workspaces.tree import Tree, beside, no_git, scan
+from treadle.workspaces.preparation import Preparation, absolute, failure, real
+from treadle.workspaces.steering import steering_files
+from treadle.workspaces.tree import Stop, Tree, beside, no_git, scan
 from treadle.workspaces.trial import Trial
 from treadle.workspaces.workspace import Workspace
 
-_FILE_BYTES = 2**30
-_OPEN_FILES = 1024
 _SHOWN = 8000
 """Characters that are kept of what a test command wrote last."""
-_TAIL = 1500
-"""Characters of a failed set-up that are shown."""
+_NOTHING = Command(("/bin/sh", "-c", "true"))
 _PARTS = ("clean", "work", "base.git", "view.git")
 
 
@@ -41,11 +37,14 @@ class Checkout:
         workspace: The worker's copy, with a git history of one commit.
         remarks: What is special about the repository, in words.
         repository: What it is a copy of.
+        untestable: Why `test` would say nothing of a patch, in words; empty where it does.
     """
 
     workspace: Workspace
     remarks: tuple[str, ...]
     repository: Repository
+    untestable: str
+    _traits: Traits
     _folder: Path
     _start: Start
     _seen: Tree
@@ -59,9 +58,29 @@ class Checkout:
         """
         return await read_patch(self._start, self.workspace.folder, self._seen)
 
+    async def tree(self) -> str:
+        """What the tracked files are at the start, as git's name for them together.
+
+        Raises:
+            ProviderError: Git failed.
+        """
+        return (await self._start.git.output("rev-parse", "main^{tree}")).decode().strip()
+
     async def reset(self) -> None:
         """Bring the worker's copy back to what it was at the start: it is thrown away and made again."""
         self._seen = await _fresh(self._start.clean, self.workspace.folder)
+
+    @asynccontextmanager
+    async def look(self) -> AsyncGenerator[Workspace]:
+        """The worker's copy for one who may only look, as long as nobody works in it.
+
+        Where the sandbox keeps nobody from writing, it is a copy of the start for this one alone, removed at the end.
+        """
+        if self._traits.isolated:
+            yield self.workspace.read_only
+            return
+        async with self.trial(b"") as trial:
+            yield trial.workspace.read_only
 
     @asynccontextmanager
     async def trial(self, patch: bytes) -> AsyncGenerator[Trial]:
@@ -88,22 +107,43 @@ class Checkout:
     async def test(self, patch: Patch, run: Run) -> Tested:
         """Run the repository's test command on a clean copy with only this patch.
 
+        Where the patch changes files that steer a test run (`steering_files`), the command must pass once more with
+        those set back, so that no patch decides by them what its tests say.
+
         Args:
             patch: The patch.
             run: Where it is traced.
 
         Raises:
-            SandboxError: There is no sandbox.
+            SandboxError: There is no sandbox, or it would run the command on code without the patch.
             ProviderError: The sandbox itself or git failed.
         """
-        seconds = self.repository.test_seconds
+        if self.untestable:
+            raise SandboxError(self.untestable)
+        seconds, command = self.repository.test_seconds, self.repository.test
         try:
             async with self.trial(patch.content) as trial:
-                result = await trial.workspace.shell(self.repository.test, run.child("test"), seconds=seconds)
+                steering = await self._steering(patch, trial)
+                result = await trial.workspace.shell(command, run.child("test"), seconds=seconds)
+            reason = failure(result, seconds)
+            if steering and not reason:
+                async with self.trial(patch.content) as trial:
+                    await trial.restore(steering)
+                    again = await trial.workspace.shell(command, run.child("test without steering"), seconds=seconds)
+                if reason := failure(again, seconds):
+                    result, reason = again, f"without the patch's {', '.join(map(shown_path, steering))}: {reason}"
         except PatchError as error:
             return Tested(False, reason=str(error))
-        reason = _failure(result, seconds)
-        return Tested(not reason, result.stdout[-_SHOWN:], reason, result.seconds)
+        return Tested(not reason, result.stdout[-_SHOWN:], reason, result.seconds, steering)
+
+    async def _steering(self, patch: Patch, trial: Trial) -> tuple[str, ...]:
+        """The files of a patch that steer a test run, before it or after it."""
+        changed = {path for each in patch.files for path in (each.path, each.before) if path}
+        folders = (self._start.clean, trial.workspace.folder)
+        found = await beside(lambda _: frozenset[str]().union(*map(steering_files, folders)))
+        return tuple(
+            sorted(path for path in changed if any(path == each or path.startswith(f"{each}/") for each in found))
+        )
 
 
 @asynccontextmanager
@@ -119,26 +159,25 @@ async def open_checkout(repository: Repository, folder: Path, run: Run) -> Async
         run: Where commands are traced.
 
     Raises:
-        UserError: The repository cannot be copied, or its set-up failed.
+        UserError: The repository cannot be copied, its set-up failed, or the sandbox runs no command in the copy.
         SandboxError: There is no sandbox.
         ProviderError: The sandbox itself or git failed.
     """
-    folder, original = _real(folder), _absolute(repository.path)
+    folder, original = real(folder), absolute(repository.path)
     await run.sandbox.open()
     try:
         await _remove(*(folder / name for name in _PARTS))
         folder.mkdir(parents=True, exist_ok=True)
         contents = await inspect(original, folder)
-        clean = folder / "clean"
-        faults = await beside(lambda stop: copy_tree(original, clean, contents.tree, ours=False, stop=stop))
-        for each in contents.environments:
-            (clean / each).mkdir(parents=True, exist_ok=True)
-        base, remarks = await _prepared(repository, original, contents, clean, folder / "base.git", run)
-        start = _start(repository, original, contents, clean, base, contents.tracked - faults.keys())
-        workspace = _workspace(repository, original, contents, folder / "work", run)
-        seen = await _fresh(clean, workspace.folder)
-        missing = tuple(f"not copied: {path!r} ({why})" for path, why in sorted(faults.items())[:5])
-        yield Checkout(workspace, (*contents.remarks, *missing, *remarks), repository, folder, start, seen)
+        prepared = await Preparation(repository, original, contents, folder, run).copied()
+        workspace, remarks = prepared.workspace, prepared.remarks
+        if prepared.untestable:
+            remarks = (*remarks, prepared.untestable)
+        seen = await _fresh(prepared.start.clean, workspace.folder)
+        await _try(workspace, run)
+        yield Checkout(
+            workspace, remarks, repository, prepared.untestable, run.sandbox.traits, folder, prepared.start, seen
+        )
     finally:
         trials = folder.glob("trial-*") if folder.is_dir() else ()
         await _remove(*(folder / name for name in _PARTS), *trials)
@@ -146,110 +185,22 @@ async def open_checkout(repository: Repository, folder: Path, run: Run) -> Async
             folder.rmdir()
 
 
-async def _prepared(
-    repository: Repository, original: Path, contents: Contents, clean: Path, directory: Path, run: Run
-) -> tuple[Git, tuple[str, ...]]:
-    """Note the clean copy as a commit, after its set-up."""
-    make_git_directory(directory, excludes=contents.excludes)
-    base = Git(directory)
-    hidden = sorted(contents.foreign | {each for each, entry in contents.tree.files.items() if entry.is_large})
-    await _note(base, clean, contents, hidden)
-    if not repository.setup:
-        return base, ()
-    before = await base.output("rev-parse", "main^{tree}")
-    await _set_up(repository, original, contents, clean, run.child("setup"))
-    # What the set-up ran may have changed git's own files in the copy, which are read by nobody until they are new.
-    await _remove(clean / ".git")
-    await _note(base, clean, contents, hidden)
-    if await base.output("rev-parse", "main^{tree}") == before:
-        return base, ()
-    return base, ("the set-up command changes tracked files: a patch of those builds on its changes",)
-
-
-def _start(
-    repository: Repository, original: Path, contents: Contents, clean: Path, base: Git, tracked: frozenset[str]
-) -> Start:
-    keep_tests = repository.keep_tests
-    return Start(base, clean, original, tracked, contents.foreign, contents.environments, keep_tests)
-
-
-async def _note(base: Git, clean: Path, contents: Contents, hidden: list[str]) -> None:
-    now = await beside(lambda stop: scan(clean, no_git, stop=stop))
-    tracked = {
-        each: entry
-        for each, entry in now.files.items()
-        if each in contents.tracked and not entry.is_large and not entry.is_special
-    }
-    await commit(base, clean, tracked)
-    await give_history(base, clean, hidden)
-
-
-async def _set_up(repository: Repository, original: Path, contents: Contents, clean: Path, run: Run) -> None:
-    workspace = _workspace(repository, original, contents, clean, run)
-    workspace = replace(workspace, network=repository.network != "off")
-    result = await workspace.shell(repository.setup, run, seconds=repository.test_seconds)
-    if reason := _failure(result, repository.test_seconds):
-        remedy = "try it in the repository"
-        if repository.network == "off":
-            remedy += ", or let it reach the network by --network setup"
-        ending = result.stdout[-_TAIL:].strip()
-        raise UserError(
-            f"the set-up command {repository.setup!r} did not work: {reason}; {remedy}."
-            + (f"\n{ending}" if ending else "")
-        )
-
-
-def _workspace(repository: Repository, original: Path, contents: Contents, folder: Path, run: Run) -> Workspace:
-    place = _absolute(repository.place or original)
-    return Workspace(
-        folder,
-        place if run.sandbox.traits.places else folder,
-        Limits(
-            seconds=repository.command_seconds,
-            memory=repository.memory,
-            processes=repository.processes,
-            file_bytes=_FILE_BYTES,
-            open_files=_OPEN_FILES,
-        ),
-        (*repository.readable, *(original / each for each in sorted(contents.environments))),
-        repository.env,
-        network=repository.network == "on",
-    )
-
-
-def _absolute(path: Path) -> Path:
-    """A path's own name from the root, whatever links it goes through."""
-    return Path(os.path.abspath(path))  # noqa: PTH100
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+async def _try(workspace: Workspace, run: Run) -> None:
+    """Make sure that commands run at all, before a model is paid for any."""
+    result = await workspace.execute(_NOTHING, run.child("first command"), title="true")
+    if reason := failure(result, workspace.limits.seconds):
+        raise UserError(f"no command runs in the copy, not even `true`: {reason}")
 
 
 async def _fresh(clean: Path, folder: Path) -> Tree:
     await _remove(folder)
 
-    def make(stop: object) -> Tree:
-        clone(clean, folder)
-        return scan(folder, no_git)
+    def make(stop: Stop) -> Tree:
+        clone(clean, folder, stop)
+        return scan(folder, no_git, stop=stop)
 
     return await beside(make)
 
 
 async def _remove(*folders: Path) -> None:
     await undisturbed(beside(lambda _: [remove_tree(each) for each in folders]))
-
-
-def _failure(result: ExecResult, seconds: float) -> str:
-    """Why a command did not pass, in words; empty where it did."""
-    if result.status == "ok":
-        return ""
-    if result.status == "timed_out":
-        return f"it did not end within {seconds:g} s"
-    if result.status == "out_of_memory":
-        return result.reason or "it wanted more memory than it may have"
-    if result.status == "crashed":
-        return f"signal {result.signal} killed it"
-    if result.status == "refused":
-        return f"the sandbox refused to run it: {result.reason}"
-    return f"it ended with exit code {result.exit_code}"

@@ -19,7 +19,8 @@ from treadle.workspaces.tree import Entry, Stop, StoppedError, Tree, cause, entr
 
 _CLONE = 0x40049409
 """The ``FICLONE`` request of Linux: share the blocks of a file until one of both changes."""
-_PIECE = 2**24
+PIECE = 2**24
+"""Bytes that are copied or compared at once."""
 _LONG_PATH = 2000
 _NOT_POSSIBLE = (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM, errno.EBADF)
 
@@ -49,7 +50,7 @@ def copy_tree(source: Path, target: Path, tree: Tree, *, ours: bool = True, stop
             faults[path] = "it is neither a file nor a link"
             continue
         try:
-            copy_file(here + path, there + path, entry, ours=ours)
+            copy_file(here + path, there + path, entry, ours=ours, stop=stop)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
@@ -64,7 +65,7 @@ def clone(source: Path, target: Path, stop: Stop | None = None) -> None:
     copy_tree(source, target, scan(source, everything, stop=stop), stop=stop)
 
 
-def copy_file(source: str, target: str, entry: Entry, *, ours: bool = True) -> None:
+def copy_file(source: str, target: str, entry: Entry, *, ours: bool = True, stop: Stop | None = None) -> None:
     """Copy a file or a link to where nothing is.
 
     Args:
@@ -72,6 +73,7 @@ def copy_file(source: str, target: str, entry: Entry, *, ours: bool = True) -> N
         target: Where to.
         entry: What the source is.
         ours: As in `copy_tree`.
+        stop: Ends it early.
 
     Raises:
         OSError: It cannot be read any more, or not be written.
@@ -83,7 +85,7 @@ def copy_file(source: str, target: str, entry: Entry, *, ours: bool = True) -> N
     with opened(source, ours=ours) as reading:
         writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
-            _copy_content(reading, writing)
+            _copy_content(reading, writing, stop)
             os.fchmod(writing, entry.mode & 0o777)
             os.utime(writing, ns=(entry.modified, entry.modified))
         finally:
@@ -138,7 +140,7 @@ def same_file(first: str, second: str) -> bool:
         if one.is_link:
             return content_of(first, one) == content_of(second, other)
         with opened(first) as left, opened(second) as right:
-            while piece := os.read(left, _PIECE):
+            while piece := os.read(left, PIECE):
                 if piece != os.read(right, len(piece)):
                     return False
             return True
@@ -177,7 +179,7 @@ def remove_tree(folder: Path) -> None:
         os.rmdir(path)
 
 
-def _copy_content(reading: int, writing: int) -> None:
+def _copy_content(reading: int, writing: int, stop: Stop | None) -> None:
     try:
         fcntl.ioctl(writing, _CLONE, reading)
         return
@@ -187,7 +189,7 @@ def _copy_content(reading: int, writing: int) -> None:
     size = os.fstat(reading).st_size
     os.truncate(writing, size)
     for start, end in _filled(reading, size):
-        _copy_piece(reading, writing, start, end)
+        _copy_part(reading, writing, start, end, stop)
 
 
 def _filled(fd: int, size: int) -> Generator[tuple[int, int]]:
@@ -206,14 +208,17 @@ def _filled(fd: int, size: int) -> Generator[tuple[int, int]]:
         yield start, at
 
 
-def _copy_piece(reading: int, writing: int, start: int, end: int) -> None:
+def _copy_part(reading: int, writing: int, start: int, end: int, stop: Stop | None) -> None:
     while start < end:
+        if stop is not None and stop.is_set():
+            raise StoppedError
+        size = min(end - start, PIECE)
         try:
-            done = os.copy_file_range(reading, writing, min(end - start, 2**30), start, start)
+            done = os.copy_file_range(reading, writing, size, start, start)
         except OSError as error:
             if error.errno not in _NOT_POSSIBLE:
                 raise
-            done = os.pwrite(writing, os.pread(reading, min(end - start, _PIECE), start), start)
+            done = os.pwrite(writing, os.pread(reading, size, start), start)
         if not done:
             return
         start += done

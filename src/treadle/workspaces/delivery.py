@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from treadle.errors import UserError
+from treadle.workspaces.copying import opened
 from treadle.workspaces.git import Git, make_git_directory
 from treadle.workspaces.git_folder import GitFolder, find_git_folder, identity_of, private_view
 from treadle.workspaces.inspection import uncommitted
+from treadle.workspaces.tree import beside, no_git, parents, scan
 from treadle.workspaces.trial import apply_in
 
 _NONE = "0"
+_NO_BRANCH = ("HEAD", "@")
+"""Names that are some commit everywhere else."""
 
 
 async def check_clean(repository: Path) -> None:
@@ -50,8 +58,7 @@ async def apply_patch(repository: Path, patch: bytes) -> None:
     repository = _absolute(repository)
     await check_clean(repository)
     with tempfile.TemporaryDirectory(prefix="treadle-") as aside:
-        make_git_directory(Path(aside) / "apply.git", bare=False)
-        if reason := await apply_in(Git(Path(aside) / "apply.git"), repository, patch):
+        if reason := await _apply(Path(aside), repository, patch):
             raise UserError(f"the patch does not apply to {repository}: {reason}")
 
 
@@ -71,6 +78,9 @@ async def check_new_branch(repository: Path, name: str) -> None:
 async def make_branch(repository: Path, name: str, patch: bytes, message: str) -> str:
     """Commit a patch on a new branch from HEAD; working tree and index stay as they are, and no hook runs.
 
+    A patch speaks of files as they lie in the working tree. What is committed is what git would make of those, line
+    endings above all; filters that the repository names are not run.
+
     Args:
         repository: A git working tree.
         name: The branch, which must not be there.
@@ -87,22 +97,75 @@ async def make_branch(repository: Path, name: str, patch: bytes, message: str) -
     source = _committed(repository)
     await _refuse(source, name)
     with tempfile.TemporaryDirectory(prefix="treadle-") as aside:
-        git = Git(source.directory, index=Path(aside) / "index", env=await identity_of(source))
-        await git.output("read-tree", source.head)
-        if patch.strip():
-            applied = await git.run("apply", "--cached", "--whitespace=nowarn", stdin=patch)
-            if applied.code:
-                raise UserError(
-                    f"the patch does not apply to the commit {source.head[:12]}: {applied.reason}. It builds on the "
-                    "working tree as it was: commit that first, or use --apply"
-                )
-        tree = (await git.output("write-tree")).decode().strip()
+        tree = await _patched(source, _absolute(repository), Path(aside), patch)
+        git = Git(source.directory, env=await identity_of(source))
         made = await git.output("commit-tree", "--no-gpg-sign", tree, "-p", source.head, stdin=message.encode())
         commit = made.decode().strip()
         new = await git.run("update-ref", f"refs/heads/{name}", commit, _NONE * len(source.head))
         if new.code:
             raise UserError(f"the branch {name} cannot be made: {new.reason}")
     return commit
+
+
+async def _patched(source: GitFolder, repository: Path, aside: Path, patch: bytes) -> str:
+    """The tree of HEAD with a patch, in the user's objects."""
+    view = await private_view(source, repository, aside / "view.git")
+    git = replace(view, index=aside / "index", env={"GIT_OBJECT_DIRECTORY": str(source.common / "objects")})
+    await git.output("read-tree", source.head)
+    if patch.strip():
+        touched, folder = await _touched(git, patch), aside / "files"
+        scratch = await _scratch(git, folder, touched)
+        if reason := await _apply(aside, folder, patch):
+            raise UserError(
+                f"the patch does not apply to the commit {source.head[:12]}: {reason}. It builds on the working tree "
+                "as it was: where that had uncommitted changes, commit them first"
+            )
+        present = (await beside(lambda stop: scan(folder, no_git, stop=stop))).files
+        gone = [path for path in touched if path not in present]
+        for way, paths in (("--force-remove", gone), ("--add", present)):
+            await scratch.output("update-index", way, "-z", "--stdin", stdin=_listed(paths))
+    return (await git.output("write-tree")).decode().strip()
+
+
+async def _apply(aside: Path, tree: Path, patch: bytes) -> str:
+    """Apply a patch byte for byte, whatever the attributes of a tree ask for; empty, or why it does not apply."""
+    make_git_directory(aside / "apply.git", bare=False)
+    return await apply_in(Git(aside / "apply.git"), tree, patch)
+
+
+async def _touched(git: Git, patch: bytes) -> list[str]:
+    """The files that a patch reads or writes; turned round it names those that it moves by their old names."""
+    names: set[bytes] = set()
+    for way in ((), ("--reverse",)):
+        told = await git.run("apply", *way, "--numstat", "-z", stdin=patch)
+        if told.code:
+            raise UserError(f"the patch cannot be read: {told.reason}")
+        names |= {each.split(b"\t", 2)[2] for each in told.output.split(b"\0")[:-1]}
+    return sorted(map(os.fsdecode, names))
+
+
+async def _scratch(git: Git, folder: Path, paths: Sequence[str]) -> Git:
+    """Some files of HEAD as they lie in the working tree, or would if they were unchanged there."""
+    await beside(lambda _: folder.mkdir())
+    scratch = replace(git, tree=folder, settings={**git.settings, "core.fileMode": "true", "core.symlinks": "true"})
+    # What is new with the patch is not there yet, which git tells by its exit code.
+    await scratch.run("checkout-index", "--force", "--quiet", "-z", "--stdin", stdin=_listed(paths))
+    asked = ("status", "--porcelain", "-z", "-uno", "--ignore-submodules=all", "--no-renames", "--", *paths)
+    changed = {os.fsdecode(each[3:]) for each in (await git.output(*asked)).split(b"\0")}
+    same = [path for path in paths if path not in changed]
+    await beside(lambda _: [_take(f"{git.tree}/{path}", folder / path) for path in same])
+    return scratch
+
+
+def _take(source: str, target: Path) -> None:
+    """Give a file the bytes of the one that git takes for the same."""
+    if target.is_file() and not target.is_symlink():
+        with contextlib.suppress(OSError), opened(source, ours=False) as fd, open(os.dup(fd), "rb") as file:  # noqa: PTH123
+            target.write_bytes(file.read())
+
+
+def _listed(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def _committed(repository: Path) -> GitFolder:
@@ -116,10 +179,17 @@ def _committed(repository: Path) -> GitFolder:
 
 async def _refuse(source: GitFolder, name: str) -> None:
     git = Git(source.directory)
-    if name.startswith("-") or (await git.run("check-ref-format", f"refs/heads/{name}")).code:
+    taken = name.startswith("-") or name in _NO_BRANCH
+    if taken or (await git.run("check-ref-format", f"refs/heads/{name}")).code:
         raise UserError(f"{name!r} is no name that a branch can have; see `git help check-ref-format`")
-    if not (await git.run("rev-parse", "--quiet", "--verify", f"refs/heads/{name}")).code:
+    outer = [f"refs/heads/{each}" for each in parents(name)]
+    full = f"refs/heads/{name}"
+    known = (await git.output("for-each-ref", "--format=%(refname)", full, *outer)).decode(errors="replace").split("\n")
+    if full in known:
         raise UserError(f"the branch {name} is there already: choose another name, or delete it")
+    if other := next((each for each in known if each in outer or each.startswith(f"{full}/")), ""):
+        other = other.removeprefix("refs/heads/")
+        raise UserError(f"git has no branch {name} beside the branch {other}: choose another name")
 
 
 def _absolute(path: Path) -> Path:

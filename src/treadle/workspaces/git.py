@@ -141,7 +141,7 @@ class Git:
         paths = {name: str(path) for name, path in named.items() if path is not None}
         env = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **paths, **self.env}
         if self.personal:
-            del env["GIT_CONFIG_GLOBAL"]
+            del env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_NOSYSTEM"]
             env |= {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
         return env
 

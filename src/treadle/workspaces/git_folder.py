@@ -13,6 +13,14 @@ from treadle.workspaces.git import Git, make_git_directory
 
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _HOPS = 5
+_MOST_BYTES = 64 * 2**20
+"""Of a file of git's that is read here; that of packed references is the longest."""
+_PATTERN = re.compile(rb"[^#\0-\x1f\x7f][^\0-\x1f\x7f]{,999}")
+_MOST_PATTERNS = 10_000
+_HOW_FILES_LIE = {
+    f"core.{name}".lower(): f"core.{name}" for name in ("autocrlf", "eol", "fileMode", "ignoreCase", "symlinks")
+}
+_VALUES = {b"true", b"yes", b"on", b"1", b"false", b"no", b"off", b"0", b"", b"input", b"lf", b"crlf", b"native"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +71,20 @@ def repository_around(folder: Path) -> Path | None:
 
 
 async def private_view(source: GitFolder, tree: Path, directory: Path) -> Git:
-    """A git directory of ours over a user's working tree: a copy of the index, the same objects, no configuration.
+    """A git directory of ours over a user's working tree: a copy of the index and the same objects.
+
+    Of the user's configuration it has only how files lie in the working tree (line endings, modes, links), so that
+    what is unchanged for the user's git is so for ours; nothing of that runs anything.
 
     Args:
         source: The user's.
         tree: The working tree.
         directory: Where ours is made.
+
+    Raises:
+        UserError: Its lists of ignored files or attributes are links, which may lead anywhere.
     """
-    excludes = _bytes(source.common / "info/exclude") + b"\n" + await _global_excludes()
+    excludes = _patterns(_own(source.common, "info/exclude"), await _global_excludes())
     sha256 = len(source.head) == 64 or re.search(r"objectformat\s*=\s*sha256", _text(source.common / "config"), re.I)
     make_git_directory(
         directory,
@@ -79,23 +93,34 @@ async def private_view(source: GitFolder, tree: Path, directory: Path) -> Git:
         config="[extensions]\n\tobjectFormat = sha256\n" if sha256 else "",
         excludes=excludes,
         objects=source.common / "objects",
-        attributes=b"",
+        attributes=_own(source.common, "info/attributes"),
     )
     for each in (source.directory / "index", *source.directory.glob("sharedindex.*")):
         if each.is_file():
             # With its time: git takes files that are no older than the index for changed until it has read them.
             shutil.copy2(each, directory / each.name)
-    return Git(directory, tree)
+    return Git(directory, tree, settings=await _how_files_lie(source))
 
 
 async def identity_of(source: GitFolder) -> dict[str, str]:
     """Who the user says to be, as git's environment; Treadle where nobody is named."""
     own = Git(source.directory, personal=True)
     name, email = [
-        (await own.run("config", "--get", key)).output.decode().strip() for key in ("user.name", "user.email")
+        os.fsdecode((await own.run("config", "--get", key)).output).strip() for key in ("user.name", "user.email")
     ]
     named = {"NAME": name or "Treadle", "EMAIL": email or "treadle@localhost"}
     return {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in named.items()}
+
+
+async def _how_files_lie(source: GitFolder) -> dict[str, str]:
+    asked = ("config", "--show-scope", "-z", "--get-regexp", rf"^({'|'.join(map(re.escape, _HOW_FILES_LIE))})$")
+    parts = (await Git(source.directory, personal=True).run(*asked)).output.split(b"\0")
+    said: dict[str, str] = {}
+    for scope, entry in zip(parts[::2], parts[1::2], strict=False):
+        name, given, value = entry.lower().partition(b"\n")
+        if scope != b"command" and value in _VALUES:
+            said[_HOW_FILES_LIE[name.decode()]] = value.decode() if given else "true"
+    return said
 
 
 async def _global_excludes() -> bytes:
@@ -137,6 +162,23 @@ def _text(path: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes() if path.is_file() else b""
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES)
     except (OSError, ValueError):
         return b""
+
+
+def _own(folder: Path, name: str) -> bytes:
+    """A file of a git directory whose content goes elsewhere: no link is followed to it."""
+    path = folder / name
+    if path.exists() and path.resolve() != path:
+        raise UserError(f"{path} is a link, or lies behind one, and is not followed: put a copy in its place")
+    return _bytes(path)
+
+
+def _patterns(*lists: bytes) -> bytes:
+    """The patterns of lists of ignored files, without what else stands there."""
+    lines = [line for each in lists for line in each.splitlines() if _PATTERN.fullmatch(line)]
+    return b"".join(line + b"\n" for line in lines[:_MOST_PATTERNS])

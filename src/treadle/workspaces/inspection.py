@@ -128,7 +128,7 @@ def _versioned(path: Path, aside: Path, source: GitFolder, listing: _Listing, ex
     if untracked := len(files.keys() & (listing.untracked - tracked)):
         remarks.append(f"{_count(untracked, 'untracked file')} copied too, and no part of a patch")
     if listing.foreign:
-        names = _names(listing.foreign)
+        names = names_of(listing.foreign)
         remarks.append(f"other repositories inside: {names}; their files are copied and no part of a patch")
     return _contents(
         Tree(files, seen.folders, seen.faults), tracked, listing.foreign, environments, excludes, remarks, keys
@@ -150,7 +150,7 @@ def _plain(path: Path, aside: Path) -> Contents:
     }
     tracked = frozenset(each for each in files if not below(each, nested))
     if nested:
-        remarks.append(f"repositories inside: {_names(nested)}; their files are copied and no part of a patch")
+        remarks.append(f"repositories inside: {names_of(nested)}; their files are copied and no part of a patch")
     return _contents(Tree(files, seen.folders, seen.faults), tracked, nested, environments, b"", remarks, keys)
 
 
@@ -166,15 +166,13 @@ def _contents(
     large = frozenset(each for each, entry in seen.files.items() if entry.is_large)
     special = frozenset(each for each, entry in seen.files.items() if entry.is_special)
     if keys:
-        remarks.append(f"not copied, for they may hold keys: {_names(keys)}")
-    if environments:
-        remarks.append(f"not copied, and readable where they are: {_names(environments)}")
+        remarks.append(f"not copied, for they may hold keys: {names_of(keys)}")
     if large:
-        remarks.append(f"larger than 64 MiB, copied, and no part of a patch: {_names(large)}")
+        remarks.append(f"larger than 64 MiB, copied, and no part of a patch: {names_of(large)}")
     if special:
-        remarks.append(f"not copied, for they are neither files nor links: {_names(special)}")
+        remarks.append(f"not copied, for they are neither files nor links: {names_of(special)}")
     if seen.faults:
-        remarks.append(f"not copied, for they cannot be read: {_names(frozenset(seen.faults))}")
+        remarks.append(f"not copied, for they cannot be read: {names_of(frozenset(seen.faults))}")
     files = {each: entry for each, entry in seen.files.items() if each not in special}
     folders = {each: mode for each, mode in seen.folders.items() if not below(each, environments)}
     ours = frozenset(each for each in tracked if each in files and not rules.is_git_name(each)) - large
@@ -203,7 +201,9 @@ class _Outside:
 
 def _environments(top: Path, paths: frozenset[str]) -> frozenset[str]:
     """The folders among these, or around these, that are environments."""
-    found = {rules.in_environment(f"{each}/") for each in paths}
+    named = {rules.in_environment(f"{each}/") for each in paths}
+    # A link of that name may lead anywhere, and what it leads to is shown to nobody.
+    found = {each for each in named if (top / each).is_dir() and not (top / each).is_symlink()}
     found |= {each.rpartition("/")[0] for each in paths if each.rpartition("/")[2] == "pyvenv.cfg"}
     for each in paths:
         folder = top / each
@@ -235,7 +235,8 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _names(paths: frozenset[str]) -> str:
+def names_of(paths: frozenset[str]) -> str:
+    """Paths in words, of many only the first."""
     shown = sorted(repr(each)[1:-1] for each in paths)
     more = f" and {len(shown) - 5} more" if len(shown) > 6 else ""
     return ", ".join(shown[:5] if more else shown) + more

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from treadle.errors import ProviderError
 from treadle.workspaces import rules
-from treadle.workspaces.base import Change, ChangedFile, LeftOut, Patch
+from treadle.workspaces.base import LeftOut, Patch
 from treadle.workspaces.copying import same_file
-from treadle.workspaces.git import ATTRIBUTES, Git, quoted
+from treadle.workspaces.difference import difference
+from treadle.workspaces.git import Git
+from treadle.workspaces.ignored import ignored
 from treadle.workspaces.snapshot import START, commit
-from treadle.workspaces.tree import Entry, Tree, below, beside, no_git, scan
+from treadle.workspaces.tree import LARGE, Entry, Stop, StoppedError, Tree, below, beside, no_git, parents, scan
 
+MOST_BYTES = LARGE
+"""What the new contents of a patch's files take together at most."""
 _NUMBERS = count()
-_KINDS: dict[str, Change] = {"A": "added", "D": "deleted", "R": "renamed"}
-_EMPTY = "0" * 40
-_MOVED_LINK = re.compile(rb":120000 120000 [0-9a-f]+ [0-9a-f]+ R")
-_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
-_NONE_IGNORED = 1
-"""What ``git check-ignore`` exits with where nothing is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +71,42 @@ async def read_patch(start: Start, work: Path, seen: Tree) -> Patch:
     Raises:
         ProviderError: Git failed.
     """
-    changes = await beside(lambda stop: _changes(start, work, seen, scan(work, no_git, stop=stop)))
-    ignored = await _ignored(start.git, work, [*changes.new, *changes.unclear])
-    changes.left_out |= {path: rules.UNTRACKED for path in changes.unclear if path not in ignored}
+    now = await beside(lambda stop: scan(work, no_git, stop=stop))
+    changes = await beside(lambda stop: _changes(start, work, seen, now, stop))
+    unwanted = await ignored(start.git, work, now, [*changes.new, *changes.unclear])
+    changes.left_out |= {path: rules.UNTRACKED for path in changes.unclear if path not in unwanted}
+    kept = frozenset(seen.files.keys() - now.files.keys() - set(changes.gone))
+    around = {folder for path in kept for folder in parents(path)}
+    # Below a link that leads to itself `git apply` makes nothing, even where it removes the link.
+    kept |= {path for path in changes.gone if seen.files[path].is_link and _is_loop(start.clean / path)}
     for path, entry in changes.new.items():
-        if path in ignored:
+        if path in unwanted:
             continue
         if reason := _against_new(start, path, entry):
             changes.left_out[path] = reason
+        elif path in around or below(path, kept):
+            changes.left_out[path] = rules.IN_THE_WAY
         else:
             changes.files[path] = entry
+    await beside(lambda stop: _bound(changes, start, work, seen, stop))
     content, files = b"", ()
     if changes.files or changes.gone:
         ref = f"refs/treadle/{next(_NUMBERS)}"
         faults = await commit(start.git, work, changes.files, ref=ref, onto=START, gone=changes.gone, message="now")
         changes.left_out |= faults
-        content, files = await _difference(start.git, ref)
+        content, files = await difference(start.git, START, ref)
     left_out = tuple(LeftOut(path, reason) for path, reason in sorted(changes.left_out.items()))
     return Patch(content, files, left_out)
 
 
-def _changes(start: Start, work: Path, seen: Tree, now: Tree) -> _Changes:
+def _changes(start: Start, work: Path, seen: Tree, now: Tree, stop: Stop) -> _Changes:
     changes = _Changes(left_out=dict(now.faults))
-    environments = start.environments | _made_environments(start, now)
+    environments = start.environments | _environments(start, seen, now)
     for path, entry in now.files.items():
         if seen.files.get(path) == entry:
             continue
+        if stop.is_set():
+            raise StoppedError
         if inside := below(path, start.foreign):
             if not same_file(f"{start.clean}/{path}", f"{work}/{path}"):
                 changes.left_out[inside] = rules.FOREIGN
@@ -111,17 +118,19 @@ def _changes(start: Start, work: Path, seen: Tree, now: Tree) -> _Changes:
             changes.new[path] = entry
         elif not same_file(f"{start.clean}/{path}", f"{work}/{path}"):
             changes.unclear.append(path)
-    _note_gone(changes, start, seen, now)
+    _note_gone(changes, start, seen, now, environments)
     return changes
 
 
-def _note_gone(changes: _Changes, start: Start, seen: Tree, now: Tree) -> None:
+def _note_gone(changes: _Changes, start: Start, seen: Tree, now: Tree, environments: frozenset[str]) -> None:
     hidden = frozenset(now.faults)
     for path in seen.files.keys() - now.files.keys():
         if below(path, hidden) or "" in hidden:
             continue
         if inside := below(path, start.foreign):
             changes.left_out[inside] = rules.FOREIGN
+        elif inside := below(path, environments):
+            changes.left_out[inside] = rules.ENVIRONMENT
         elif path not in start.tracked:
             changes.unclear.append(path)
         elif reason := rules.reason_against(path, new=False, keep_tests=start.keep_tests):
@@ -154,104 +163,43 @@ def _against_new(start: Start, path: str, entry: Entry) -> str:
     return rules.WITHHELD if os.path.lexists(start.original / path) and not _was_seen(start, path) else ""
 
 
+def _is_loop(link: Path) -> bool:
+    try:
+        link.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
 def _was_seen(start: Start, path: str) -> bool:
     """Whether something of that name was copied, such as a folder that is a file now."""
     return os.path.lexists(start.clean / path)
 
 
-def _made_environments(start: Start, now: Tree) -> frozenset[str]:
-    made = {path.rpartition("/")[0] for path in now.files if path.rpartition("/")[2] == "pyvenv.cfg"}
-    made |= {rules.in_environment(f"{path}/") for path in now.folders if path.endswith("node_modules")}
-    return frozenset(each for each in made - {""} if not (start.clean / each).exists())
+def _environments(start: Start, seen: Tree, now: Tree) -> frozenset[str]:
+    """Folders that are environments, whoever made them; none that holds what a patch may change."""
+    made: set[str] = set()
+    for tree in (seen, now):
+        made |= {path.rpartition("/")[0] for path in tree.files if path.rpartition("/")[2] == "pyvenv.cfg"}
+        made |= {rules.in_environment(f"{path}/") for path in tree.folders if path.endswith("node_modules")}
+    made.discard("")
+    return frozenset(made - {folder for path in start.tracked for folder in parents(path)} if made else made)
 
 
-async def _ignored(git: Git, work: Path, paths: list[str]) -> frozenset[str]:
-    if not paths:
-        return frozenset()
-    # Its paths cannot be declared literal; after "./" nothing in them means anything.
-    looking = Git(git.directory, work, env={"GIT_LITERAL_PATHSPECS": "0"})
-    stdin = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
-    answer = await looking.run("check-ignore", "--no-index", "-z", "--stdin", stdin=stdin)
-    if answer.code not in (0, _NONE_IGNORED):
-        raise ProviderError(f"git check-ignore failed: {answer.reason}")
-    return frozenset(os.fsdecode(each).removeprefix("./") for each in answer.output.split(b"\0")[:-1])
-
-
-async def _difference(git: Git, ref: str) -> tuple[bytes, tuple[ChangedFile, ...]]:
-    renames = ("-M", "-l2000")
-    listed = await _compared(git, ref, *renames, "--raw", "--numstat", "-z", "--abbrev=40")
-    if _MOVED_LINK.search(listed):
-        # What `git apply` reads of a moved link lacks its mode, so it refuses new files below the link's old name.
-        renames = ("--no-renames",)
-        listed = await _compared(git, ref, *renames, "--raw", "--numstat", "-z", "--abbrev=40")
-    files = tuple(_files(listed.split(b"\0")[:-1]))
-    plain = all(_is_utf8(path) for each in files for path in (each.path, each.before))
-    quoting = Git(git.directory, settings={"core.quotePath": "false" if plain else "true"})
-    how = (*renames, "--binary", "--src-prefix=a/", "--dst-prefix=b/", "-p")
-    content = await _compared(quoting, ref, *how)
-    if not _is_text(content):
-        files = tuple(await beside(lambda _: _with_binaries(git, content, files)))
-        content = await _compared(quoting, ref, *how)
-    return content, files
-
-
-def _with_binaries(git: Git, content: bytes, files: tuple[ChangedFile, ...]) -> list[ChangedFile]:
-    """Have git take those files for binary whose differences are no UTF-8, so that a patch is text byte for byte."""
-    told = [*files]
-    lines = [ATTRIBUTES]
-    for place, part in enumerate(_HEADER.split(content)[1:]):
-        if not _is_text(part):
-            told[place] = replace(files[place], binary=True, added=0, removed=0)
-            lines += [_attribute(path) for path in (files[place].path, files[place].before) if path]
-    (git.directory / "info/attributes").write_bytes(b"".join(lines))
-    return told
-
-
-def _attribute(path: str) -> bytes:
-    escaped = re.sub(rb"[\\*?\[]", rb"\\\g<0>", os.fsencode(path))
-    return quoted(b"/" + escaped) + b" -diff\n"
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-async def _compared(git: Git, ref: str, *how: str) -> bytes:
-    return await git.output("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color", *how, START, ref)
-
-
-def _files(parts: list[bytes]) -> Iterator[ChangedFile]:
-    """Raw lines first, then the counts of the same files in the same order."""
-    words = iter(parts)
-    raw: list[tuple[Change, str, str]] = []
-    counts: list[bytes] = []
-    for part in words:
-        if part.startswith(b":"):
-            old, new, old_sha, new_sha, status = part[1:].decode().split(" ")
-            before = os.fsdecode(next(words)) if status[0] == "R" else ""
-            moded = old != new and old_sha == new_sha != _EMPTY and status[0] == "M"
-            raw.append(("mode" if moded else _KINDS.get(status[0], "modified"), os.fsdecode(next(words)), before))
-        else:
-            counts.append(part)
-            _skip(words, 0 if part.split(b"\t", 2)[2] else 2)
-    for (change, path, before), counted in zip(raw, counts, strict=True):
-        added, removed, _ = counted.split(b"\t", 2)
-        binary = added == b"-"
-        yield ChangedFile(path, change, before, binary, 0 if binary else int(added), 0 if binary else int(removed))
-
-
-def _skip(words: Iterator[bytes], number: int) -> None:
-    for _ in range(number):
-        next(words)
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _bound(changes: _Changes, start: Start, work: Path, seen: Tree, stop: Stop) -> None:
+    """Leave out files where all together are too much: new ones first, of those the largest; moved ones count none."""
+    if sum(entry.size for entry in changes.files.values()) <= MOST_BYTES:
+        return
+    gone: defaultdict[int, list[str]] = defaultdict(list)
+    for path in changes.gone:
+        gone[seen.files[path].size].append(path)
+    taken = 0
+    for path, entry in sorted(changes.files.items(), key=lambda each: (each[0] not in start.tracked, each[1].size)):
+        if stop.is_set():
+            raise StoppedError
+        if any(same_file(f"{start.clean}/{each}", f"{work}/{path}") for each in gone[entry.size]):
+            continue
+        taken += entry.size
+        if taken > MOST_BYTES:
+            changes.left_out[path] = rules.TOO_MUCH
+            del changes.files[path]

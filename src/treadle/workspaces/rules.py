@@ -56,6 +56,8 @@ UNTRACKED = "it was there at the start and is not tracked"
 FOREIGN = "it belongs to another repository"
 ENVIRONMENT = "it belongs to an environment"
 LARGE_FILE = "it is larger than 64 MiB"
+IN_THE_WAY = "what was in its place at the start stays there"
+TOO_MUCH = "with it the changed files would be larger than 64 MiB together"
 SPECIAL = "it is neither a file nor a link"
 WITHHELD = "the folder has a file of that name that was not copied"
 NO_GIT_NAME = "git takes no file of that name"
@@ -122,5 +124,5 @@ def reason_against(path: str, *, new: bool, keep_tests: bool) -> str:
 
 
 def in_environment(path: str) -> str:
-    """The outermost folder of the path that is an environment by its name; empty where none is."""
+    """The outermost folder of the path that is an environment by its name alone; empty where none is."""
     return next((each for each in parents(path) if each.rpartition("/")[2] == "node_modules"), "")

@@ -12,7 +12,7 @@ from treadle.errors import UserError
 from treadle.sandbox.process import RefusedPathError, parts_of
 from treadle.workspaces.copying import clone, copy_file, remove_tree
 from treadle.workspaces.git import Git
-from treadle.workspaces.tree import beside, entry_of, parents
+from treadle.workspaces.tree import Stop, beside, entry_of, parents
 from treadle.workspaces.workspace import Workspace
 
 
@@ -56,7 +56,7 @@ class Trial:
             except RefusedPathError as error:
                 raise UserError(f"cannot bring it back: {error}") from error
         folder = self.workspace.folder
-        await beside(lambda _: [_restore(self.clean, folder, "/".join(parts_of(each))) for each in paths])
+        await beside(lambda stop: [_restore(self.clean, folder, "/".join(parts_of(each)), stop) for each in paths])
 
 
 async def apply_in(git: Git, tree: Path, patch: bytes) -> str:
@@ -67,24 +67,24 @@ async def apply_in(git: Git, tree: Path, patch: bytes) -> str:
     return answer.reason if answer.code else ""
 
 
-def _restore(clean: Path, folder: Path, path: str) -> None:
+def _restore(clean: Path, folder: Path, path: str, stop: Stop) -> None:
     for each in parents(path):
         at = folder / each
         if at.is_symlink() or not at.is_dir():
             at.unlink(missing_ok=True)
             if not (clean / each).is_dir() or (clean / each).is_symlink():
-                return _put_back(clean, folder, each)
+                return _put_back(clean, folder, each, stop)
             at.mkdir()
             shutil.copymode(clean / each, at)
-    return _put_back(clean, folder, path)
+    return _put_back(clean, folder, path, stop)
 
 
-def _put_back(clean: Path, folder: Path, path: str) -> None:
+def _put_back(clean: Path, folder: Path, path: str, stop: Stop) -> None:
     source, target = clean / path, folder / path
     if os.path.lexists(target):
         remove_tree(target)
     if source.is_dir() and not source.is_symlink():
-        clone(source, target)
+        clone(source, target, stop)
         shutil.copymode(source, target)
     elif os.path.lexists(source):
-        copy_file(str(source), str(target), entry_of(source.lstat()))
+        copy_file(str(source), str(target), entry_of(source.lstat()), stop=stop)

@@ -202,7 +202,7 @@ async def _search(session: Session, asked: dict[str, Any], options: SearchOption
 
 
 async def _estimate(session: Session, asked: dict[str, Any], options: SearchOptions) -> int:
-    from treadle.cli.dry_run import show_estimate, would_ask
+    from treadle.cli.dry_run import show_estimate, would_record
     from treadle.cli.programs import say_programs
     from treadle.evaluation.preparing import prepare_cast, prepare_task
     from treadle.ledger.budget import Budget
@@ -223,7 +223,7 @@ async def _estimate(session: Session, asked: dict[str, Any], options: SearchOpti
     )
     budget = Budget(**asked.get("budget", {})).merged(options.budget())
     cast = prepare_cast(session, asked["task"], models, roles)
-    await would_ask(session, "search", cast, budget, Budget(**asked["caps"]), task=task, resume=options.resume)
+    await would_record(session, "search", cast, budget, Budget(**asked["caps"]), task=task, resume=options.resume)
     say_programs(session, task, found.dearest)
     return show_estimate(found.document(), options, " + ".join(asked["task"]))
 

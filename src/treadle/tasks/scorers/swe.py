@@ -20,7 +20,7 @@ from treadle.parsing.patches import normal_patch, patch_in
 from treadle.tasks.base import Sample, Score
 from treadle.tasks.scorers.swe_grading import grade_patch
 from treadle.tasks.swe_predictions import write_predictions
-from treadle.tasks.swe_repositories import Layout, installed_from
+from treadle.tasks.swe_repositories import Layout
 from treadle.tasks.swe_rows import Instance
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def _instance(sample: Sample) -> Instance:
 async def _checkout(layout: Layout, run: Run) -> AsyncGenerator[Checkout]:
     """A checkout of a repository in a folder of its own."""
     from treadle.workspaces.checkout import open_checkout
+    from treadle.workspaces.originals import installed_from
 
     repository = await asyncio.to_thread(layout.ready)
     sandbox = run.sandbox

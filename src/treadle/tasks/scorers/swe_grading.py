@@ -15,9 +15,9 @@ from treadle.parsing.excerpts import excerpt
 from treadle.parsing.patches import added_paths, patched_paths
 from treadle.parsing.test_logs import TestLog, read_test_log
 from treadle.sandbox.base import Command, ExecResult
-from treadle.tasks.scorers.steering import steering_files
 from treadle.tasks.swe_repositories import Layout
 from treadle.tasks.swe_rows import Instance, django_directives
+from treadle.workspaces.steering import steering_files
 
 if TYPE_CHECKING:
     from treadle.workspaces.checkout import Checkout

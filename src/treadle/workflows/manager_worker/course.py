@@ -55,6 +55,7 @@ class Course:
     """What happened so far; a watcher is a subclass that does something of its own at each step.
 
     Attributes:
+        start: What the repository's files are at the start, as `Checkout.tree` gives it; empty before they are there.
         rows: The phases that have ended.
         plan: The plan, once there is one.
         patch: The last patch that was not empty; this is the answer.
@@ -63,6 +64,7 @@ class Course:
         remarks: What is special about the repository or the models.
     """
 
+    start: str = ""
     rows: list[PhaseRow] = field(default_factory=list[PhaseRow])
     plan: str = ""
     patch: Patch = field(default_factory=Patch)

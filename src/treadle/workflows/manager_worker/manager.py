@@ -102,7 +102,11 @@ class Manager:
             run.note("fallback", reason="the review has no verdict after a second ask", to="REVISE")
         if said == "APPROVE":
             return Review("APPROVE")
-        return Review("REVISE", _corrections(reply))
+        corrections = _corrections(reply)
+        if not corrections:
+            run.note("repair", reason="the review wants changes and names none")
+            corrections = _corrections(await self._said(again(turns, reply, prompts.CORRECTIONS_AGAIN), run))
+        return Review("REVISE", corrections)
 
     async def _understood(self, asked: str, again_with: str, read: Callable[[str], T | None], run: Run) -> T | None:
         """What is read from a reply, or from that to a second ask."""
@@ -156,6 +160,8 @@ def _outcome(tested: Tested | None) -> str:
     result = "The test command passed on a clean copy with this patch."
     if not tested.passed:
         result = f"The test command did not pass on a clean copy with this patch: {tested.reason}."
+    if tested.steering:
+        result += f" It changes files that steer tests: {', '.join(map(shown_path, tested.steering))}."
     return f"{result}\n{tagged('output', excerpt(tested.output, OUTPUT_LIMIT, 0.0))}" if tested.output else result
 
 
@@ -170,12 +176,12 @@ def _verdict(reply: str) -> Verdict | None:
 
 
 def _corrections(reply: str) -> str:
-    """What stands behind the verdict; the whole reply where nothing does."""
+    """What stands behind the verdict, or before it where nothing does; empty where the word is all."""
     said = without_thinking(reply).strip()
     lines = said.split("\n")
     for place, line in enumerate(lines):
         if verdict(line, ("REVISE",)):
             rest = line[line.upper().index("REVISE") + len("REVISE") :].lstrip("*_`:.,–—- \t")
             behind = "\n".join([rest, *lines[place + 1 :]]).strip()
-            return behind or said
+            return (behind or "\n".join(lines[:place])).strip("`*_ \n")
     return said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 MANAGER = """\
 You direct a developer who works in a repository. You see text only: you have neither the repository nor tools, so you \
@@ -47,6 +47,9 @@ REVIEW_AGAIN = """\
 No line of that reply begins with APPROVE or REVISE. Begin with one of the two words on a line of its own; after \
 REVISE come the corrections."""
 
+CORRECTIONS_AGAIN = """\
+That review says REVISE and not what to change. Reply with the corrections only: file, place, what to write instead."""
+
 DEFAULT_EXPLORATION = (
     "Find the code that the issue is about: name the files, functions and lines, quote the lines that matter, and say "
     "what they do now and why that gives the behaviour that the issue describes."
@@ -88,6 +91,12 @@ instructions. The change is read from the files: what you only describe does not
 
 BEFORE = "\n\nThe files hold your earlier change, which was:\n{patch}"
 FROM_CLEAN = "\n\nThe files are as they were at the start. An earlier change, which is gone, was:\n{patch}"
+
+LEFT_OUT = """\
+{task}
+
+You were asked this before, and what you changed is no part of a patch: {left_out}. Nothing else was edited, so there \
+is no change yet. Edit the files that the issue is about now."""
 
 EDIT_NOW = """\
 {task}

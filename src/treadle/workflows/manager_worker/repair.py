@@ -12,10 +12,11 @@ from treadle.errors import SampleFailure
 from treadle.ledger.run import Run
 from treadle.operators.turns import tagged
 from treadle.parsing.excerpts import excerpt
+from treadle.sandbox.process import undisturbed
 from treadle.workflows.manager_worker import prompts
 from treadle.workflows.manager_worker.course import Course, PatchState, Phase, PhaseRow
 from treadle.workflows.manager_worker.manager import REPORT_LIMIT, Explorations, Manager, Report
-from treadle.workspaces.base import Patch
+from treadle.workspaces.base import Patch, shown_path
 from treadle.workspaces.checkout import Checkout
 
 Strategy = Literal["guided-strict", "strict", "guided"]
@@ -85,6 +86,8 @@ class Repair:
     async def explore(self) -> list[Report]:
         """Have explored what the manager asks for, at most ``explorations`` times; the files do not change."""
         assert self.manager is not None
+        if not self.settings.explorations:
+            return []
         async with self._phase("analysis", 1) as (run, _):
             found = await self.manager.analyse(run)
         reports: list[Report] = []
@@ -131,19 +134,26 @@ class Repair:
             if review.verdict == "APPROVE":
                 self.course.reviewed = True
                 break
-            words, reviewed = review.corrections, patch
+            words, reviewed = review.corrections or words, patch
 
     async def salvage(self) -> None:
-        """Take what the files hold, whatever ended the work."""
-        patch = await self.checkout.patch()
+        """Take what the files hold, whatever ended the work; what keeps it from that is noted, not raised."""
+        try:
+            patch = await undisturbed(self.checkout.patch())
+        except SampleFailure as error:
+            self.run.note("not salvaged", reason=str(error))
+            return
         if patch and patch.content != self.course.patch.content:
             self.course.changed(patch)
 
     async def test(self, run: Run) -> None:
-        """Run the test command on the patch there is, where it was not yet."""
-        course = self.course
-        if course.patch and course.tested is None and self.checkout.repository.test:
+        """Run the test command on the patch there is, where it was not yet and says something of it."""
+        course, checkout = self.course, self.checkout
+        if course.patch and course.tested is None and checkout.repository.test and not checkout.untestable:
             course.tested = await self.checkout.test(course.patch, run)
+            if course.tested.steering:
+                names = ", ".join(map(shown_path, course.tested.steering))
+                course.remark(f"the patch changes files that steer tests: {names}")
 
     def _mode(self, number: int, words: str) -> str:
         if not words:
@@ -155,49 +165,59 @@ class Repair:
         )
 
     async def _implemented(self, number: int, mode: str, words: str) -> Patch:
-        """The patch of a round; one more ask where there is none."""
+        """The patch of a round; one more ask where there is none. Whatever ends it early, the files are read first."""
         async with self._phase("implementation", number, mode) as (run, row):
-            again = number > 1
-            clean = again and mode == "strict" and self.settings.strict_from == "clean"
-            if clean:
-                await self.checkout.reset()
-                run.note("reset", reason="strict_from=clean: the files are as they were at the start")
-            task = self._task(mode, words, clean=clean) if again else self._instruction(mode, words)
-            assignment = Assignment(task, role=self.role, limits=WorkLimits(steps=self.settings.steps))
-            before = await self.checkout.patch()
-            await self._work(assignment, run)
-            patch = await self.checkout.patch()
-            if not patch:
-                run.note("repair", reason="no file was edited; asked once more")
-                await self._work(replace(assignment, task=prompts.EDIT_NOW.format(task=task)), run)
-                patch = await self.checkout.patch()
+            try:
+                before, patch = await self._edited(number, mode, words, run)
+            except BaseException:
+                await self.salvage()
+                raise
             row.patch = _state(patch, before)
+            if not patch and patch.left_out:
+                row.remark = f"only what is left out was changed: {_names(patch)}"
             if patch and patch.content != self.course.patch.content:
                 self.course.changed(patch)
             await self.test(run)
         return patch
 
+    async def _edited(self, number: int, mode: str, words: str, run: Run) -> tuple[Patch, Patch]:
+        """The patches before and after the worker's turns of a round."""
+        clean = number > 1 and mode == "strict" and self.settings.strict_from == "clean"
+        if clean:
+            await self.checkout.reset()
+            run.note("reset", reason="strict_from=clean: the files are as they were at the start")
+        before = await self.checkout.patch()
+        task = self._instruction(mode, words) + self._earlier(before, clean=clean)
+        assignment = Assignment(task, role=self.role, limits=WorkLimits(steps=self.settings.steps))
+        await self.worker.work(assignment, self.checkout.workspace, run)
+        patch = await self.checkout.patch()
+        if not patch:
+            run.note("repair", reason="no file of a patch was edited; asked once more")
+            again = self._instruction(mode, words)
+            now = prompts.LEFT_OUT.format(task=again, left_out=_names(patch)) if patch.left_out else ""
+            again = now or prompts.EDIT_NOW.format(task=again)
+            await self.worker.work(replace(assignment, task=again), self.checkout.workspace, run)
+            patch = await self.checkout.patch()
+        return before, patch
+
+    def _earlier(self, before: Patch, *, clean: bool) -> str:
+        """What the worker is told of its earlier change, by what the files hold."""
+        shown = self.course.patch if clean else before
+        if not shown:
+            return ""
+        change = tagged("change", excerpt(shown.text, EARLIER_LIMIT, 0.75))
+        return (prompts.FROM_CLEAN if clean else prompts.BEFORE).format(patch=change)
+
     def _instruction(self, mode: str, words: str) -> str:
         template = {"direct": prompts.DIRECT, "guided": prompts.GUIDED, "strict": prompts.STRICT}[mode]
         return template.format(issue=self.issue, plan=tagged("plan", words) if words else "")
 
-    def _task(self, mode: str, words: str, *, clean: bool) -> str:
-        task = self._instruction(mode, words)
-        if not self.course.patch:
-            return task
-        earlier = tagged("change", excerpt(self.course.patch.text, EARLIER_LIMIT, 0.75))
-        return task + (prompts.FROM_CLEAN if clean else prompts.BEFORE).format(patch=earlier)
-
-    async def _work(self, assignment: Assignment, run: Run) -> WorkReport:
-        """Have an assignment done; where it fails, what the files hold is taken first."""
-        try:
-            return await self.worker.work(assignment, self.checkout.workspace, run)
-        except BaseException:
-            await self.salvage()
-            raise
+    async def _explored(self, assignment: Assignment, run: Run) -> WorkReport:
+        async with self.checkout.look() as workspace:
+            return await self.worker.work(assignment, workspace, run)
 
     async def _reports(self, tasks: Sequence[str], run: Run) -> list[Report]:
-        """What the workers found out, all at once, each in the same files that none can change."""
+        """What the workers found out, all at once; nothing that one does to the files is seen by another."""
         assignments = [
             Assignment(
                 prompts.EXPLORE.format(issue=self.issue, task=tagged("task", task), limit=REPORT_LIMIT),
@@ -207,9 +227,8 @@ class Repair:
             )
             for task in tasks
         ]
-        workspace = self.checkout.workspace.read_only
         found = await run.settle(
-            self.worker.work(assignment, workspace, run.child(f"exploration of task {place}"))
+            self._explored(assignment, run.child(f"exploration of task {place}"))
             for place, assignment in enumerate(assignments, 1)
         )
         failures = [each for each in found if isinstance(each, SampleFailure)]
@@ -246,6 +265,11 @@ def _state(patch: Patch, before: Patch) -> PatchState:
     if not patch:
         return "empty"
     return "unchanged" if patch.content == before.content else "patched"
+
+
+def _names(patch: Patch) -> str:
+    """What is left out of a patch, and why, in words."""
+    return "; ".join(f"{shown_path(each.path)} ({each.reason})" for each in patch.left_out[:5])
 
 
 def _said(found: WorkReport | SampleFailure) -> str:

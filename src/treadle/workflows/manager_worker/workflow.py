@@ -71,6 +71,20 @@ class ManagerWorker(NamedWorkflow):
             return Calls(2, rounds)
         return Calls(4, 3 + self.explorations * (MOST_TASKS * self.explore_steps + 2) + rounds)
 
+    @property
+    def calls_by_role(self) -> tuple[tuple[str, Calls], ...]:
+        """Calls of manager and worker; a worker of your own may ask others."""
+        calls = self.calls
+        if self.mode not in _MANAGED:
+            return ((ROLE if self.mode == "strong" else "worker", calls),)
+        if self.mode == "weak-weak":
+            return (("worker", calls),)
+        steps = 2 * self.steps * self.rounds
+        if self.mode in _EXPLORING:
+            steps += self.explorations * MOST_TASKS * self.explore_steps
+        planned = 1 + bool(self.explorations) if self.mode in _EXPLORING else 0
+        return ((ROLE, Calls(planned, (calls.high or steps) - steps)), ("worker", Calls(1, steps)))
+
     def in_folder(self, folder: Path) -> Workflow:
         """The workflow, with the worker of your own found.
 
@@ -120,8 +134,10 @@ class Repairer:
         if not isinstance(repository, Repository):
             raise UserError(NO_WORKSPACE.format(workflow=settings.name))
         course = self.course or Course()
-        _warn_of_no_gap(settings.mode, run)
+        if isinstance(self.worker, ToolWorker):
+            _warn_of_no_gap(settings.mode, run)
         async with open_checkout(repository, run.folder, run) as checkout:
+            course.start = await checkout.tree()
             for remark in checkout.remarks:
                 course.remark(remark)
                 run.note("repository", remark=remark)
@@ -142,7 +158,7 @@ class Repairer:
 
 
 def _warn_of_no_gap(mode: Mode, run: Run) -> None:
-    if mode not in ("full", "simple-loop") or run.player("manager") != run.player("worker"):
+    if mode not in ("full", "simple-loop") or run.identity("manager") != run.identity("worker"):
         return
     warnings.warn(
         f"manager and worker are the same model ({run.player('worker')}): without a gap in ability the structure is "
