@@ -187,3 +187,9 @@ def test_an_issue_that_says_nothing_is_refused(tmp_path: Path, make: Callable[[P
     make(tmp_path / "issue.md")
     with pytest.raises(UserError, match=f"--issue .*issue.md .*{words}"):
         read_issue(tmp_path / "issue.md")
+
+
+def test_an_issue_in_utf16_is_read_and_one_that_is_no_text_is_refused() -> None:
+    assert issue_text("Größe falsch".encode("utf-16"), "it") == "Größe falsch"
+    with pytest.raises(UserError, match="it is no text"):
+        issue_text(bytes(range(128, 256)) * 20, "it")

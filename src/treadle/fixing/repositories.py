@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
-import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,11 @@ from treadle.sandbox.base import Surroundings
 from treadle.sandbox.interpreters import readable_for
 from treadle.sandbox.places import fault_of_surroundings
 from treadle.workspaces.base import Repository
+from treadle.workspaces.originals import named_by, words_of
 
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+_MOST_REPLACED = 0.3
+"""The share of characters that are none above which a file is taken for no text."""
 ISSUE_BYTES = 16 * 2**20
 """The largest issue that is read; of a long one models are shown beginning and end."""
 
@@ -77,22 +81,20 @@ def issue_text(content: bytes, where: str) -> str:
     """
     if len(content) > ISSUE_BYTES:
         raise UserError(f"{where} is larger than {ISSUE_BYTES // 2**20} MiB; cut it to what the issue is about")
-    text = content.decode("utf-8-sig", errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    coding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    text = content.decode(coding, errors="replace").replace("\0", _REPLACED)
     if not text.strip():
         raise UserError(f"{where} is empty; write there what is wrong and what is wanted")
+    if text.count(_REPLACED) > len(text) * _MOST_REPLACED:
+        raise UserError(f"{where} is no text; write there what is wrong and what is wanted, in UTF-8")
     return text
 
 
 def _paths(command: str, place: Path) -> list[Path]:
     """What the words of a command name outside of the copy that it runs in."""
-    words: list[str] = []
-    with contextlib.suppress(ValueError):
-        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-        lexer.whitespace_split, lexer.commenters = True, ""
-        words = list(lexer)
     found: list[Path] = []
-    for word in words:
-        name = word.partition("=")[2] if "=" in word.partition("/")[0] else word
+    for word in words_of(command):
+        name = named_by(word)
         if "/" not in name:
             continue
         path = Path(os.path.normpath(place / os.path.expanduser(name)))  # noqa: PTH111  there may be no such user

@@ -63,25 +63,25 @@ def original_used(
     """
     places = tuple(places)
     inside = [place / each for place in places for each in apart]
-    words = list(_words(test))
+    words = list(words_of(test))
     values = [each for value in env.values() for each in value.split(os.pathsep)]
     for name in (*words, *values):
         path = _named(name, original)
         within = any(path.is_relative_to(each) for each in inside)
-        if not Path(_value(name)).is_absolute():
+        if not Path(named_by(name)).is_absolute():
             if within and path.exists() and not os.path.lexists(copy / path.relative_to(original)):
                 return f"{path} is not in it"
         elif not within and any(path.is_relative_to(place) for place in places):
             return f"the command or its environment names {path}"
     search = env.get("PATH") or os.pathsep.join((str(Path(sys.executable).parent), *_USUAL_PATH))
-    for executable in dict.fromkeys(_executables((*words, *_words(setup)), original, search)):
+    for executable in dict.fromkeys(_executables((*words, *words_of(setup)), original, search)):
         if any(installed_from(executable, place) for place in places):
             return f"{executable} imports from {places[0]}"
     return ""
 
 
-def _words(command: str) -> Iterator[str]:
-    """The words of a command, and of commands that are words of it."""
+def words_of(command: str) -> Iterator[str]:
+    """The words of a shell command, and of commands that are words of it; what ends no quotation is split at spaces."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split, lexer.commenters = True, ""
@@ -90,24 +90,24 @@ def _words(command: str) -> Iterator[str]:
         words = command.split()
     for word in words:
         if word != command and len(word.split()) > 1:
-            yield from _words(word)
+            yield from words_of(word)
         else:
             yield word
 
 
-def _value(word: str) -> str:
+def named_by(word: str) -> str:
     """What a word is, or sets a variable or an option to."""
     return word.partition("=")[2] if "=" in word.partition("/")[0] else word
 
 
 def _named(word: str, folder: Path) -> Path:
-    return Path(os.path.normpath(folder / os.path.expanduser(_value(word))))  # noqa: PTH111  there may be no such user
+    return Path(os.path.normpath(folder / os.path.expanduser(named_by(word))))  # noqa: PTH111  there may be no such user
 
 
 def _executables(words: Sequence[str], folder: Path, search: str) -> Iterator[Path]:
     for word in words:
         with contextlib.suppress(OSError, ValueError):
-            if "/" in _value(word):
+            if "/" in named_by(word):
                 path = _named(word, folder)
                 if path.is_file():
                     yield path

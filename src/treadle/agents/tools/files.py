@@ -40,7 +40,8 @@ def file_action(name: str, limit: int = OBSERVATION_LIMIT) -> Act:
     async def act(arguments: Mapping[str, Any], workspace: Workspace, run: Run) -> Observation:
         roomy = replace(workspace, limits=replace(workspace.limits, output_bytes=_OUTPUT))
         asked = msgspec.json.encode({**arguments, "action": name})
-        return _observed(await roomy.execute(Program(_program()), run, stdin=asked), limit)
+        what = arguments.get("path") or arguments.get("pattern") or ""
+        return _observed(await roomy.execute(Program(_program()), run, stdin=asked, title=f"{name} {what}"), limit)
 
     return act
 
