@@ -38,16 +38,6 @@ def reply(request: Request) -> dict[str, Any]:
 
 
 @pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a defect."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "repo"
-    path.mkdir()
-    (path / "calc.py").write_text("def double(x):\n    return x + 1\n")
-    return path
-
-
-@pytest.fixture
 async def session(repo: Path) -> AsyncGenerator[Session]:
     """A session with a strong and a weak model."""
     async with scripted_session({"big": reply, "small": reply}) as opened:

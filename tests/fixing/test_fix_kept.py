@@ -23,16 +23,6 @@ from treadle.workspaces.workspace import Workspace
 ISSUE = "double(2) must give 4"
 
 
-@pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a defect, in a folder of its own that is the current one."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "repo"
-    path.mkdir()
-    (path / "calc.py").write_text("def double(x):\n    return x + 1\n")
-    return path
-
-
 @dataclass
 class Editing:
     """A worker that edits, and then does something else."""
