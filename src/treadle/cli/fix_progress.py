@@ -111,11 +111,11 @@ def title(phase: str, round: int, mode: str) -> str:
 
 def outcome(row: PhaseRow) -> str:
     """What came of a phase, and what it cost fresh."""
-    said = row.verdict or row.patch or ("ended early" if row.remark else "done")
+    said = row.verdict or row.patch or row.remark or "done"
     calls = sum(spent.calls for spent in row.spent.values())
     tokens = sum(spent.usage.total for spent in row.spent.values())
     parts = [said, wording.plural(calls, "call"), f"{wording.tokens(tokens)} tokens"]
-    return clean(" · ".join(parts) + (f" · {row.remark}" if row.remark else ""))
+    return clean(" · ".join(parts) + (f" · {row.remark}" if row.remark not in ("", said) else ""))
 
 
 async def _edited(editor: str, plan: str) -> str:

@@ -15,7 +15,7 @@ from treadle.ledger.executing import RunSandbox
 from treadle.ledger.keys import RequestAddress, normal_settings
 from treadle.ledger.problem import Problem
 from treadle.ledger.scope import Scope
-from treadle.ledger.spent import Spent, spent_by_role, spent_in
+from treadle.ledger.spent import Spent, spent_by_role
 from treadle.ledger.strand import Strand
 from treadle.ledger.trace import CallEntry, NoteEntry, Span
 from treadle.models.base import Completion, Message, ModelIdentity, Request, Tool
@@ -89,16 +89,8 @@ class Run:
         """Where files of this question belong: a folder of the command's run; made by whoever needs it."""
         return self._scope.folder
 
-    def spent(self, role: str | None = None) -> Spent:
-        """What the asks of this part of the run cost so far, had all been made fresh.
-
-        Args:
-            role: Count only those of this role.
-        """
-        return spent_in(self._span, role)
-
     def spent_by_role(self, *, paid: bool = False) -> dict[str, Spent]:
-        """The same by role; ``""`` where none was named.
+        """What the asks of this part of the run cost so far, by role; ``""`` where none was named.
 
         Args:
             paid: Count only what was not there already.

@@ -44,18 +44,6 @@ class Spent:
         }
 
 
-def spent_in(span: Span, role: str | None = None) -> Spent:
-    """What the asks of a part of a run cost.
-
-    Args:
-        span: The part.
-        role: Count only asks of this role.
-    """
-    by_role = spent_by_role(span)
-    counted = by_role.values() if role is None else [by_role.get(role, Spent())]
-    return sum(counted, Spent())
-
-
 def spent_by_role(span: Span, *, paid: bool = False) -> dict[str, Spent]:
     """What the asks of a part of a run cost, by the role that was asked; ``""`` where none was named.
 
