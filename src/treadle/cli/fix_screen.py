@@ -85,7 +85,7 @@ def _plan(plan: str) -> RenderableType | None:
 
 def _rounds(document: Document) -> RenderableType:
     table = plain_table(
-        ("phase", "whole"), ("outcome", ""), ("calls", "right"), ("tokens", "right"), ("$", "right"), ("seconds", "right")
+        ("phase", ""), ("outcome", ""), ("calls", "right"), ("tokens", "right"), ("$", "right"), ("seconds", "right")
     )
     for row in document["rounds"]:
         spent = row["spent"].values()
