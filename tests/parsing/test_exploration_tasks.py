@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +13,27 @@ WHAT = st.from_regex(r"[A-Za-z][A-Za-z0-9 ,./()]{0,40}[a-z]", fullmatch=True)
 
 @given(
     st.lists(WHAT, min_size=1, max_size=5, unique=True),
-    st.sampled_from(["", "- ", "* ", "1. ", "2) ", "(3) ", "> ", "## ", "**", "- **", "1. **", "  ", "• "]),
-    st.sampled_from(["TASK:", "TASK 2:", "TASK #2:", "**TASK:**", "**TASK**:", "TASK :", "Task:", "`TASK:`"]),
+    st.sampled_from(
+        [
+            "",
+            "- ",
+            "* ",
+            "1. ",
+            "2) ",
+            "(3) ",
+            "> ",
+            "## ",
+            "**",
+            "- **",
+            "1. **",
+            "  ",
+            "• ",
+            "- [ ] ",
+            "1. [x] ",
+            "[ ] 2. ",
+        ]
+    ),
+    st.sampled_from(["TASK:", "TASK 2:", "TASK #2:", "**TASK:**", "**TASK**:", "TASK :", "Task:", "`TASK:`", "TASK："]),
     st.sampled_from(["\n", "\n\n", "\nbecause of that\n"]),
 )
 def test_tasks_are_found_however_they_are_listed(whats: list[str], mark: str, word: str, between: str) -> None:
@@ -41,3 +62,12 @@ def test_forms_that_were_met(reply: str, tasks: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("reply", ["", "TASK", "TASK:", "TASKS: none", "The TASK: read", "task: read", "MULTITASK: x"])
 def test_what_only_looks_like_a_task(reply: str) -> None:
     assert exploration_tasks(reply) == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["*" * 200_000, "TASK" + " " * 200_000, "TASK:" + "*" * 200_000 + "x", "1. " * 60_000, "[ ] " * 50_000]
+)
+def test_marks_without_end_take_no_time(line: str) -> None:
+    begun = time.perf_counter()
+    exploration_tasks(line)
+    assert time.perf_counter() - begun < 0.5

@@ -15,7 +15,6 @@ from treadle.tasks.base import Score
 from treadle.tasks.gold import GoldReport, check_gold, gold_key
 from treadle.tasks.open import open_task
 from treadle.testing.sessions import recording_run
-from treadle.workspaces.steering import steering_files
 
 
 @pytest.fixture(autouse=True)
@@ -198,21 +197,3 @@ async def test_code_without_the_patch_is_never_tested(tmp_path: Path) -> None:
     (venv / "bin/python").symlink_to(sys.executable)
     with pytest.warns(Caution), pytest.raises(SandboxError, match="would run the code without the patch"):
         await checked(name, "none")
-
-
-def test_what_steers_a_test_run(tmp_path: Path) -> None:
-    steering = [
-        "conftest.py",
-        "a/b/conftest.py",
-        "pytest.ini",
-        "src/x.egg-info/entry_points.txt",
-        "json.py",
-        "sitecustomize.py",
-    ]
-    others = ["a/json.py", "calc.py", "docs/conf.py", "a/pytest.py", ".git/conftest.py"]
-    for each in (*steering, *others):
-        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / each).write_text("")
-    (tmp_path / "y.egg-info").symlink_to("a")
-    (tmp_path / "_pytest").mkdir()
-    assert steering_files(tmp_path) == {*steering, "_pytest", "y.egg-info"}

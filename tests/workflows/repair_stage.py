@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
 from treadle.models.base import Request
-from treadle.models.scripted import Scripted
+from treadle.models.scripted import ReplyFunction, Scripted
 from treadle.testing.sessions import new_scope, scripted_session
 from treadle.testing.stage import Stage
 from treadle.workflows.manager_worker.course import Course
@@ -107,8 +107,8 @@ def worker(*turns: Scripted) -> Reply:
 @asynccontextmanager
 async def play(
     repository: Repository,
-    big: Reply,
-    small: Reply,
+    big: ReplyFunction,
+    small: ReplyFunction,
     *,
     caps: Budget | None = None,
     settings: Mapping[str, ModelSettings] | None = None,
@@ -118,8 +118,8 @@ async def play(
     """A stage with a manager and a worker, and what makes them play."""
     requests: dict[str, list[Request]] = {"big": [], "small": []}
 
-    def watched(name: str, function: Reply) -> Reply:
-        def answer(request: Request) -> Scripted:
+    def watched(name: str, function: ReplyFunction) -> ReplyFunction:
+        def answer(request: Request) -> Scripted | Awaitable[Scripted]:
             requests[name].append(request)
             return function(request)
 
@@ -139,7 +139,7 @@ async def play(
         yield on, act
 
 
-async def played(repository: Repository, big: Reply, small: Reply, **options: Any) -> Play:
+async def played(repository: Repository, big: ReplyFunction, small: ReplyFunction, **options: Any) -> Play:
     """A whole play."""
     async with play(repository, big, small, **options) as (on, act):
         await act()
@@ -149,6 +149,6 @@ async def played(repository: Repository, big: Reply, small: Reply, **options: An
 def applied(repository: Repository, patch: str) -> str:
     """What calc.py becomes when git applies the patch to the original."""
     subprocess.run(["git", "apply", "-"], cwd=repository.path, input=patch, text=True, check=True)
-    text = (repository.path / "calc.py").read_text()
+    text = (repository.path / "calc.py").read_text(errors="replace")
     git(repository.path, "checkout", "-q", ".")
     return text

@@ -110,8 +110,34 @@ async def test_the_first_line_that_begins_with_a_word_is_the_verdict(reply: str,
 async def test_a_review_that_wants_changes_and_names_none_is_asked_for_them() -> None:
     async with boss("**REVISE**", "In a.py return [].") as on:
         assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "In a.py return [].")
-    async with boss("REVISE", "") as on:
-        assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "")
+    for nothing in ("", "REVISE", "**APPROVE**"):
+        async with boss("REVISE", nothing) as on:
+            assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "")
+            assert on.notes("fallback")
+
+
+async def test_a_review_is_asked_again_once_whatever_it_lacks() -> None:
+    async with boss("In a.py return [].", "REVISE") as on:
+        assert await MANAGER.review("", PATCH, None, on.run) == Review("REVISE", "In a.py return [].")
+        assert on.calls == 2
+
+
+async def test_a_plan_that_is_empty_is_asked_for_once_more() -> None:
+    async with boss("<think>hm</think>", "Change a.py.") as on:
+        assert await MANAGER.plan([], on.run) == "Change a.py."
+    async with boss("", "  ") as on:
+        assert await MANAGER.plan([], on.run) == ""
+        assert on.notes("fallback")
+
+
+async def test_what_a_binary_file_holds_is_not_read_by_the_manager() -> None:
+    binary = b"diff --git a/x b/x\nindex 0..1\nGIT binary patch\nliteral 3\nKcmb1\n\nliteral 0\nHcmV?d00001\n\n"
+    async with boss("APPROVE") as on:
+        await MANAGER.review("", Patch(binary + PATCH.content), None, on.run)
+        assert "Kcmb1" not in sent(on)
+        assert "HcmV" not in sent(on)
+        assert "diff --git a/x b/x" in sent(on)
+        assert "+y" in sent(on)
 
 
 async def test_a_review_without_a_verdict_is_asked_again_and_then_revises() -> None:

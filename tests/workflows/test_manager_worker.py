@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from repair_stage import FIX, ISSUE, WRONG, applied, git, made, manager, play, played, worker
@@ -212,6 +213,26 @@ async def test_one_model_in_both_roles_is_warned_of(repository: Repository) -> N
         repairer = Repairer(ManagerWorker(rounds=1, explorations=0), ToolWorker(), Course())
         with pytest.warns(Caution, match="without a gap in ability"):
             await repairer(Problem(ISSUE, workspace=repository), Run(new_scope(recording)))
+
+
+@pytest.mark.parametrize("explorations", [0, 1])
+async def test_the_bounds_of_calls_hold_at_both_ends(repository: Repository, explorations: int) -> None:
+    def ready(request: Request) -> Scripted:
+        return "READY" if "two or three tasks" in request.messages[-1].content else manager()(request)
+
+    def vague(request: Request) -> Scripted:
+        return "Hm." if "Judge the patch" in request.messages[-1].content else ""
+
+    limits: dict[str, Any] = {"explorations": explorations, "rounds": 2, "steps": 1, "explore_steps": 1}
+    settings = ManagerWorker(**limits)
+    ends = [(ready, worker(FIX)), (vague, worker(WRONG, "```bash\necho '# x' >> calc.py\n```"))]
+    made = [await played(repository, big, small, **limits) for big, small in ends]
+    asked = [{"manager": len(on.requests["big"]), "worker": len(on.requests["small"])} for on in made]
+    assert sum(asked[0].values()) == settings.calls.low == 3 + explorations
+    for role, calls in settings.calls_by_role:
+        assert calls.high is not None
+        assert all(calls.low <= each[role] <= calls.high for each in asked)
+    assert asked[1]["manager"] == 2 * (1 + explorations) + 2 * 2
 
 
 async def test_a_question_without_a_repository_is_refused(repository: Repository) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from repair_stage import FIX, ISSUE, WRONG, made, manager, play, played, worker
+from repair_stage import FIX, ISSUE, WRONG, applied, git, made, manager, play, played, worker
 
 from treadle.agents.base import Assignment, WorkReport
 from treadle.agents.tool_worker import ToolWorker
+from treadle.errors import Caution
 from treadle.ledger.cast import Cast
 from treadle.ledger.problem import Problem
 from treadle.ledger.run import Run
-from treadle.models.base import Request
-from treadle.models.scripted import Scripted
-from treadle.parsing.exploration_tasks import exploration_tasks
+from treadle.models.base import ModelIdentity, Request
+from treadle.models.scripted import Scripted, ScriptedModel
 from treadle.testing.sessions import new_scope, scripted_session
 from treadle.workflows.manager_worker.course import Course
 from treadle.workflows.manager_worker.workflow import ManagerWorker, Repairer
@@ -80,6 +79,7 @@ async def test_corrections_that_are_not_there_leave_the_plan_in_force(repository
     second = next(each for each in on.requests["small"] if "Apply exactly" in each.messages[1].content)
     assert "In calc.py double must return 2 * x." in second.messages[1].content
     assert "REVISE" not in second.messages[1].content
+    assert "no corrections" in next(row for row in on.course.rows if row.phase == "review").remark
 
 
 async def test_who_edits_only_what_is_left_out_is_told_so(repository: Repository) -> None:
@@ -129,6 +129,27 @@ async def test_a_round_that_is_cancelled_while_its_patch_is_read_is_kept(
     assert "2 * x" in on.course.patch.text
 
 
+@pytest.mark.parametrize("same", [True, False])
+async def test_the_caution_goes_by_what_a_model_is_and_not_by_its_name(
+    repository: Repository, recwarn: pytest.WarningsRecorder, same: bool
+) -> None:
+    def narrates(request: Request) -> Scripted:
+        return "x"
+
+    class Served(ScriptedModel):
+        @property
+        def identity(self) -> ModelIdentity:
+            return replace(super().identity, provider="served")
+
+    models = {"a": Served(narrates, "one"), "b": Served(narrates, "one" if same else "other")}
+    async with scripted_session(models) as session:
+        session.settings = replace(session.settings, folder=repository.path.parent)
+        recording = await session.record("stage", cast=Cast(("a", "b")))
+        repairer = Repairer(ManagerWorker(rounds=1, explorations=0), ToolWorker(), Course())
+        await repairer(Problem(ISSUE, workspace=repository), Run(new_scope(recording)))
+    assert [each.category for each in recwarn if "gap in ability" in str(each.message)] == [Caution] * same
+
+
 async def test_a_worker_of_ones_own_is_warned_of_nothing(repository: Repository) -> None:
     class Own:
         name = "own"
@@ -144,9 +165,23 @@ async def test_a_worker_of_ones_own_is_warned_of_nothing(repository: Repository)
         assert await repairer(Problem(ISSUE, workspace=repository), Run(new_scope(recording))) == ""
 
 
-def test_marks_without_end_take_no_time() -> None:
-    begun = time.perf_counter()
-    assert exploration_tasks("*" * 200_000) == ()
-    assert exploration_tasks("TASK" + " " * 200_000) == ()
-    assert time.perf_counter() - begun < 1
-    assert exploration_tasks("- [ ] TASK: read\nTASK：看") == ("read", "看")
+async def test_a_plan_that_is_not_there_is_said_and_the_issue_counts(repository: Repository) -> None:
+    on = await played(repository, manager(plan=""), worker())
+    assert [(row.phase, row.mode) for row in on.course.rows[2:]] == [
+        ("plan", ""),
+        ("implementation", "direct"),
+        ("review", "direct"),
+    ]
+    assert "no plan" in on.course.rows[2].remark
+    assert on.stage.notes("fallback")
+
+
+async def test_a_manager_reads_a_change_of_a_file_that_is_no_utf8(repository: Repository) -> None:
+    (repository.path / "calc.py").write_bytes(b"# -*- coding: latin-1 -*- caf\xe9\ndef double(x):\n    return x + 1\n")
+    git(repository.path, "commit", "-qam", "latin-1")
+    on = await played(repository, manager("REVISE\nAgain.", "APPROVE"), worker(FIX, FIX))
+    assert "+    return 2 * x" in on.told("big")
+    assert "GIT binary patch" not in on.told("big")
+    strict = next(each for each in on.requests["small"] if "Apply exactly" in each.messages[1].content)
+    assert "+    return 2 * x" in strict.messages[1].content
+    assert "2 * x" in applied(repository, on.answer)

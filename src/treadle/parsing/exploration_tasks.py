@@ -7,7 +7,7 @@ import re
 from treadle.parsing.thinking import without_thinking
 
 _TASK = re.compile(
-    r"^[\s>#*_`~•–—+-]*+(?:\[[ xX]\]\s*+)?(?:\(?[0-9]{1,3}[.)][\s*_`]*+)?"
+    r"^[\s>#*_`~•–—+-]*+(?:(?:\[[ xX]\]|\(?[0-9]{1,3}[.)])[\s*_`]*+){0,2}+"
     r"(?:TASK|Task)(?:[ ]?\#?[0-9]{1,3})?[*_`]*+\s*+[:：][*_`]*+(?P<what>.*)$"
 )
 _MARKS = "*_~ \t"
@@ -16,8 +16,8 @@ _MARKS = "*_~ \t"
 def exploration_tasks(text: str) -> tuple[str, ...]:
     """The tasks of a reply: what follows ``TASK:`` at the start of a line, in their order, each once.
 
-    Thoughts are taken out first; list, quote, bold and heading marks, numbering (``1. TASK:``, ``TASK 2:``) and fences
-    are ignored. A task whose line ends behind the colon is the line that follows.
+    Thoughts are taken out first; list, quote, bold and heading marks, check boxes, numbering (``1. TASK:``,
+    ``TASK 2:``) and fences are ignored. A task whose line ends behind the colon is the line that follows.
 
     Args:
         text: A manager's reply.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ Network = Literal["off", "setup", "on"]
 """When commands may reach the network: never, while the set-up command runs, or always."""
 NETWORKS: tuple[Network, ...] = ("off", "setup", "on")
 Change = Literal["added", "modified", "deleted", "renamed", "mode"]
+_BINARY = re.compile(r"^GIT binary patch\n(?:(?:literal|delta) [0-9]+\n(?:[^\n]+\n)++\n?)++", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,13 @@ class Patch:
         content: What ``git apply`` takes, byte for byte; empty where nothing changed.
         files: What it changes.
         left_out: What changed besides, and why it is left out.
+        readable: The same to be read, with the lines of files that are no UTF-8; empty where the content has them all.
     """
 
     content: bytes = b""
     files: tuple[ChangedFile, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    readable: bytes = b""
 
     def __bool__(self) -> bool:
         return bool(self.content)
@@ -98,6 +102,12 @@ class Patch:
     def text(self) -> str:
         """The content as text; what is no UTF-8 is replaced, so the content counts."""
         return self.content.decode(errors="replace")
+
+    @property
+    def shown(self) -> str:
+        """The patch to be read and not to be applied: lines that are no UTF-8 too, and no content of binary files."""
+        text = (self.readable or self.content).decode(errors="replace")
+        return _BINARY.sub("(a binary file, not shown)\n", text)
 
     def document(self) -> dict[str, Any]:
         """What it changes, as JSON values."""

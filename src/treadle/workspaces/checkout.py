@@ -18,7 +18,7 @@ from treadle.workspaces.copying import clone, remove_tree
 from treadle.workspaces.inspection import inspect
 from treadle.workspaces.patch import Start, read_patch
 from treadle.workspaces.preparation import Preparation, absolute, failure, real
-from treadle.workspaces.steering import steering_files
+from treadle.workspaces.steering import first_folders, steering_files
 from treadle.workspaces.tree import Stop, Tree, beside, no_git, scan
 from treadle.workspaces.trial import Trial
 from treadle.workspaces.workspace import Workspace
@@ -140,7 +140,8 @@ class Checkout:
         """The files of a patch that steer a test run, before it or after it."""
         changed = {path for each in patch.files for path in (each.path, each.before) if path}
         folders = (self._start.clean, trial.workspace.folder)
-        found = await beside(lambda _: frozenset[str]().union(*map(steering_files, folders)))
+        first = first_folders(self.repository.test, trial.workspace.place)
+        found = await beside(lambda _: frozenset[str]().union(*(steering_files(each, first) for each in folders)))
         return tuple(
             sorted(path for path in changed if any(path == each or path.startswith(f"{each}/") for each in found))
         )

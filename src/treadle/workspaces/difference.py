@@ -42,10 +42,11 @@ class _Row:
     sections: tuple[Blobs, ...]
 
 
-async def difference(git: Git, before: str, after: str) -> tuple[bytes, tuple[ChangedFile, ...]]:
-    """A patch that leads from a commit to another, and what it changes.
+async def difference(git: Git, before: str, after: str) -> tuple[bytes, tuple[ChangedFile, ...], bytes]:
+    """A patch that leads from a commit to another, what it changes, and the patch to be read where it is another.
 
-    Files whose differences are no UTF-8 stand in it as binary, each where that is enough, else all of them.
+    Files whose differences are no UTF-8 stand in it as binary, each where that is enough, else all of them; what is to
+    be read has their lines as they are.
 
     Args:
         git: The repository that holds both; what is asked of it leaves nothing behind.
@@ -66,9 +67,9 @@ async def difference(git: Git, before: str, after: str) -> tuple[bytes, tuple[Ch
                 make_git_directory(view, objects=git.directory / "objects", attributes=ATTRIBUTES + attributes)
                 told, told_rows = await _read(Git(view), before, after)
             if _is_text(told):
-                return told, tuple(row.file for row in told_rows)
+                return told, tuple(row.file for row in told_rows), content
         raise ProviderError("git gives no patch that is text")
-    return content, tuple(row.file for row in rows)
+    return content, tuple(row.file for row in rows), b""
 
 
 async def _read(git: Git, before: str, after: str) -> tuple[bytes, list[_Row]]:

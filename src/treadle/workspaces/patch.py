@@ -89,14 +89,14 @@ async def read_patch(start: Start, work: Path, seen: Tree) -> Patch:
         else:
             changes.files[path] = entry
     await beside(lambda stop: _bound(changes, start, work, seen, stop))
-    content, files = b"", ()
+    content, files, readable = b"", (), b""
     if changes.files or changes.gone:
         ref = f"refs/treadle/{next(_NUMBERS)}"
         faults = await commit(start.git, work, changes.files, ref=ref, onto=START, gone=changes.gone, message="now")
         changes.left_out |= faults
-        content, files = await difference(start.git, START, ref)
+        content, files, readable = await difference(start.git, START, ref)
     left_out = tuple(LeftOut(path, reason) for path, reason in sorted(changes.left_out.items()))
-    return Patch(content, files, left_out)
+    return Patch(content, files, left_out, readable)
 
 
 def _changes(start: Start, work: Path, seen: Tree, now: Tree, stop: Stop) -> _Changes:

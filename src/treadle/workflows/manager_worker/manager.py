@@ -82,30 +82,41 @@ class Manager:
         return _at_most(found, run)
 
     async def plan(self, reports: Sequence[Report], run: Run) -> str:
-        """The plan of the change."""
-        asked = f"{_reports(reports)}\n\n{prompts.PLAN}" if reports else prompts.PLAN
-        return without_thinking(await self._said(self._turns(asked), run)).strip()
+        """The plan of the change; empty where two asks give none."""
+        turns = self._turns(f"{_reports(reports)}\n\n{prompts.PLAN}" if reports else prompts.PLAN)
+        reply = await self._said(turns, run)
+        if not (plan := without_thinking(reply).strip()):
+            run.note("repair", reason="the plan is empty")
+            plan = without_thinking(await self._said(again(turns, reply, prompts.PLAN_AGAIN), run)).strip()
+        if not plan:
+            run.note("fallback", reason="the plan is empty after a second ask", to="the issue itself")
+        return plan
 
     async def review(self, plan: str, patch: Patch, tested: Tested | None, run: Run) -> Review:
-        """The verdict on a patch; where none can be read twice, the last reply is a REVISE."""
+        """The verdict on a patch; where none can be read twice, the last reply is a REVISE.
+
+        It is asked once more at most, for what it lacks first: a verdict, or the corrections.
+        """
         parts = [tagged("plan", plan)] if plan else []
-        parts.append(tagged("patch", excerpt(patch.text, PATCH_LIMIT, 0.75)))
+        parts.append(tagged("patch", excerpt(patch.shown, PATCH_LIMIT, 0.75)))
         parts += [_left_out(patch), _outcome(tested), prompts.REVIEW]
         turns = self._turns("\n\n".join(part for part in parts if part))
-        reply = await self._said(turns, run)
-        said = _verdict(reply)
+        first = await self._said(turns, run)
+        said, corrections = _verdict(first), _corrections(first)
         if said is None:
             run.note("repair", reason="the review has no verdict")
-            reply = await self._said(again(turns, reply, prompts.REVIEW_AGAIN), run) or reply
-            said = _verdict(reply)
-        if said is None:
-            run.note("fallback", reason="the review has no verdict after a second ask", to="REVISE")
+            second = await self._said(again(turns, first, prompts.REVIEW_AGAIN), run)
+            said, corrections = _verdict(second), _corrections(second) or corrections
+            if said is None:
+                run.note("fallback", reason="the review has no verdict after a second ask", to="REVISE")
+        elif said == "REVISE" and not corrections:
+            run.note("repair", reason="the review wants changes and names none")
+            second = await self._said(again(turns, first, prompts.CORRECTIONS_AGAIN), run)
+            corrections = "" if _verdict(second) == "APPROVE" else _corrections(second)
         if said == "APPROVE":
             return Review("APPROVE")
-        corrections = _corrections(reply)
         if not corrections:
-            run.note("repair", reason="the review wants changes and names none")
-            corrections = _corrections(await self._said(again(turns, reply, prompts.CORRECTIONS_AGAIN), run))
+            run.note("fallback", reason="the review names no corrections", to="the words of the round before")
         return Review("REVISE", corrections)
 
     async def _understood(self, asked: str, again_with: str, read: Callable[[str], T | None], run: Run) -> T | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 MANAGER = """\
 You direct a developer who works in a repository. You see text only: you have neither the repository nor tools, so you \
@@ -34,6 +34,9 @@ Write the plan of the change for the developer, who will read the files but none
 each place to change (file, function, lines as reported) and what to change there, as precisely as the reports allow. \
 Keep the change as small as the issue allows; do not change tests. Where the reports leave something open, say what \
 to check. Write the plan only."""
+
+PLAN_AGAIN = """\
+That reply holds no plan. Reply with the plan only: files, places, and what to change there."""
 
 REVIEW = """\
 Judge the patch: it is all that was changed, taken from the working tree. Does it resolve the issue as a whole, at all \

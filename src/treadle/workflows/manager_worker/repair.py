@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from treadle.agents.base import Assignment, Worker, WorkLimits, WorkReport
-from treadle.errors import SampleFailure
+from treadle.errors import SampleFailure, TreadleError
 from treadle.ledger.run import Run
 from treadle.operators.turns import tagged
 from treadle.parsing.excerpts import excerpt
@@ -19,44 +19,13 @@ from treadle.workflows.manager_worker.manager import REPORT_LIMIT, Explorations,
 from treadle.workspaces.base import Patch, shown_path
 from treadle.workspaces.checkout import Checkout
 
+if TYPE_CHECKING:
+    from treadle.workflows.manager_worker.workflow import ManagerWorker
+
 Strategy = Literal["guided-strict", "strict", "guided"]
 StrictFrom = Literal["previous", "clean"]
 EARLIER_LIMIT = 6_000
 """Characters of its earlier change that a worker is shown."""
-
-
-class Settings(Protocol):
-    """What a repair goes by; see `treadle.workflows.manager_worker.workflow.ManagerWorker`."""
-
-    @property
-    def strategy(self) -> Strategy:
-        """How the worker is told."""
-        ...
-
-    @property
-    def strict_from(self) -> StrictFrom:
-        """What a strict round begins with."""
-        ...
-
-    @property
-    def explorations(self) -> int:
-        """Rounds of exploration at most."""
-        ...
-
-    @property
-    def rounds(self) -> int:
-        """Rounds of implementation at most."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """Replies of the worker in a round at most."""
-        ...
-
-    @property
-    def explore_steps(self) -> int:
-        """The same in an exploration."""
-        ...
 
 
 @dataclass(slots=True)
@@ -64,7 +33,7 @@ class Repair:
     """One issue of one repository.
 
     Attributes:
-        settings: The limits.
+        settings: Strategy and limits.
         checkout: Where the worker works.
         worker: Who works.
         manager: Who directs; ``None`` where the worker is alone.
@@ -74,7 +43,7 @@ class Repair:
         run: Where everybody is asked.
     """
 
-    settings: Settings
+    settings: ManagerWorker
     checkout: Checkout
     worker: Worker
     manager: Manager | None
@@ -103,8 +72,10 @@ class Repair:
     async def plan(self, reports: Sequence[Report]) -> str:
         """The plan, as whoever watches approves it."""
         assert self.manager is not None
-        async with self._phase("plan", 1) as (run, _):
+        async with self._phase("plan", 1) as (run, row):
             plan = await self.manager.plan(reports, run)
+            if not plan:
+                row.remark = "no plan: the worker goes by the issue itself"
         self.course.plan = plan
         approved = await self.course.approve_plan(plan)
         if approved != plan:
@@ -131,6 +102,8 @@ class Repair:
             async with self._phase("review", number, mode) as (run, row):
                 review = await self.manager.review(plan, patch, self.course.tested, run)
                 row.verdict = review.verdict
+                if review.verdict == "REVISE" and not review.corrections:
+                    row.remark = "no corrections were named: the next round goes by the words of this one"
             if review.verdict == "APPROVE":
                 self.course.reviewed = True
                 break
@@ -138,13 +111,23 @@ class Repair:
 
     async def salvage(self) -> None:
         """Take what the files hold, whatever ended the work; what keeps it from that is noted, not raised."""
+        await undisturbed(self._salvaged())
+
+    async def _salvaged(self) -> None:
         try:
-            patch = await undisturbed(self.checkout.patch())
-        except SampleFailure as error:
+            patch = await self.checkout.patch()
+        except (TreadleError, OSError) as error:
             self.run.note("not salvaged", reason=str(error))
             return
         if patch and patch.content != self.course.patch.content:
             self.course.changed(patch)
+
+    async def test_salvaged(self) -> None:
+        """Run the test command on what is left of work that was ended; that it fails itself is noted, not raised."""
+        try:
+            await self.test(self.run)
+        except SampleFailure as error:
+            self.run.note("not tested", reason=str(error))
 
     async def test(self, run: Run) -> None:
         """Run the test command on the patch there is, where it was not yet and says something of it."""
@@ -167,8 +150,9 @@ class Repair:
     async def _implemented(self, number: int, mode: str, words: str) -> Patch:
         """The patch of a round; one more ask where there is none. Whatever ends it early, the files are read first."""
         async with self._phase("implementation", number, mode) as (run, row):
+            clean = await self._brought_back(number, mode, run)
             try:
-                before, patch = await self._edited(number, mode, words, run)
+                before, patch = await self._edited(mode, words, run, clean=clean)
             except BaseException:
                 await self.salvage()
                 raise
@@ -180,12 +164,16 @@ class Repair:
             await self.test(run)
         return patch
 
-    async def _edited(self, number: int, mode: str, words: str, run: Run) -> tuple[Patch, Patch]:
-        """The patches before and after the worker's turns of a round."""
+    async def _brought_back(self, number: int, mode: str, run: Run) -> bool:
+        """Whether a round begins with the files of the start, which are there now."""
         clean = number > 1 and mode == "strict" and self.settings.strict_from == "clean"
         if clean:
             await self.checkout.reset()
             run.note("reset", reason="strict_from=clean: the files are as they were at the start")
+        return clean
+
+    async def _edited(self, mode: str, words: str, run: Run, *, clean: bool) -> tuple[Patch, Patch]:
+        """The patches before and after the worker's turns of a round."""
         before = await self.checkout.patch()
         task = self._instruction(mode, words) + self._earlier(before, clean=clean)
         assignment = Assignment(task, role=self.role, limits=WorkLimits(steps=self.settings.steps))
@@ -202,10 +190,10 @@ class Repair:
 
     def _earlier(self, before: Patch, *, clean: bool) -> str:
         """What the worker is told of its earlier change, by what the files hold."""
-        shown = self.course.patch if clean else before
-        if not shown:
+        earlier = self.course.patch if clean else before
+        if not earlier:
             return ""
-        change = tagged("change", excerpt(shown.text, EARLIER_LIMIT, 0.75))
+        change = tagged("change", excerpt(earlier.shown, EARLIER_LIMIT, 0.75))
         return (prompts.FROM_CLEAN if clean else prompts.BEFORE).format(patch=change)
 
     def _instruction(self, mode: str, words: str) -> str:

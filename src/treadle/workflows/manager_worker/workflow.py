@@ -69,7 +69,9 @@ class ManagerWorker(NamedWorkflow):
         rounds = self.rounds * (2 * self.steps + 2)
         if self.mode not in _EXPLORING:
             return Calls(2, rounds)
-        return Calls(4, 3 + self.explorations * (MOST_TASKS * self.explore_steps + 2) + rounds)
+        asked = 1 + bool(self.explorations)
+        explored = self.explorations * (MOST_TASKS * self.explore_steps + 2)
+        return Calls(asked + 2, 2 * asked + explored + rounds)
 
     @property
     def calls_by_role(self) -> tuple[tuple[str, Calls], ...]:
@@ -150,7 +152,7 @@ class Repairer:
                 plan = await repair.plan(await repair.explore()) if settings.mode in _EXPLORING else ""
                 await repair.implement(plan)
             except (SampleFailure, RunLimitError) as error:
-                await repair.test(run)
+                await repair.test_salvaged()
                 if not (isinstance(error, SampleBudgetError) and course.patch):
                     raise
                 run.note("salvaged", reason=str(error))
